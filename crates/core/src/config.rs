@@ -1,0 +1,255 @@
+//! Settings: defaults, the user's file, the workspace's file, environment, flags; later wins.
+//!
+//! Each key is one row of [`KEYS`]. A file with an unknown key or a wrong value is refused whole, with the
+//! place: a setting that is silently ignored is worse than none.
+
+use serde::Deserialize;
+use serde_saphyr::Spanned;
+
+use crate::units::{parse_duration_ms, parse_size_bytes};
+
+/// One setting that a person may change.
+#[derive(Debug)]
+pub struct Key {
+    pub path: &'static str,
+    pub default: &'static str,
+    pub about: &'static str,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Duration,
+    Size,
+}
+
+pub const KEYS: &[Key] = &[
+    Key {
+        path: "retention.blobs",
+        default: "90d",
+        about: "how long `gc` keeps the large contents of closed sessions",
+        kind: Kind::Duration,
+    },
+    Key {
+        path: "retention.disk",
+        default: "20G",
+        about: "above this size of the data directory `doctor` and `gc` warn",
+        kind: Kind::Size,
+    },
+];
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    Default,
+    /// A file and the line in it.
+    File(String, u64),
+    Environment(String),
+    Flag,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(path, line) => write!(f, "{path}:{line}"),
+            Self::Environment(name) => write!(f, "${name}"),
+            Self::Flag => f.write_str("--config"),
+        }
+    }
+}
+
+/// Values from one source, weaker sources first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layer(Vec<(&'static Key, String, Origin)>);
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+
+impl Eq for Key {}
+
+/// A setting that cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error("`{path}` is not a valid configuration file\n{problem}")]
+    File { path: String, problem: String },
+    #[error("{origin} sets `{key}`: {problem}")]
+    Value { key: &'static str, origin: String, problem: String },
+    #[error("`{key}` is not a setting; known are {known}")]
+    UnknownKey { key: String, known: String },
+    #[error("`{text}` is not a setting; write it as `key=value`")]
+    NotAnAssignment { text: String },
+}
+
+/// The settings in force, each with its origin.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    pub retention_blobs_ms: u64,
+    pub retention_disk_bytes: u64,
+    pub rows: Vec<Row>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub key: &'static str,
+    pub value: String,
+    pub origin: Origin,
+    pub about: &'static str,
+}
+
+/// Reads a `config.yml`.
+pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
+    let error = |problem: String| Error::File { path: path.to_owned(), problem };
+    if text.trim().is_empty() {
+        return Ok(Layer(Vec::new()));
+    }
+    let file: Option<File> = serde_saphyr::from_str(text).map_err(|problem| error(problem.to_string()))?;
+    let retention = file.unwrap_or_default().retention.unwrap_or_default();
+    let values = [("retention.blobs", retention.blobs), ("retention.disk", retention.disk)];
+    let mut layer = Vec::new();
+    for (key, value) in values {
+        if let Some(value) = value {
+            let origin = Origin::File(path.to_owned(), value.referenced.line());
+            layer.push((key_of(key)?, value.value, origin));
+        }
+    }
+    Ok(Layer(layer))
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    retention: Option<Retention>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Retention {
+    blobs: Option<Spanned<String>>,
+    disk: Option<Spanned<String>>,
+}
+
+/// Takes `LONGHAUL_RETENTION_BLOBS` and the like from what the environment holds.
+pub fn from_environment(lookup: impl Fn(&str) -> Option<String>) -> Layer {
+    let rows = KEYS.iter().filter_map(|key| {
+        let name = variable(key.path);
+        lookup(&name).map(|value| (key, value, Origin::Environment(name)))
+    });
+    Layer(rows.collect())
+}
+
+/// The environment variable that sets a key.
+pub fn variable(path: &str) -> String {
+    format!("LONGHAUL_{}", path.replace('.', "_").to_uppercase())
+}
+
+/// Reads `key=value` flags.
+pub fn from_flags<'a>(flags: impl IntoIterator<Item = &'a str>) -> Result<Layer, Error> {
+    let parse = |text: &str| {
+        let assignment = text.split_once('=');
+        let (key, value) = assignment.ok_or_else(|| Error::NotAnAssignment { text: text.to_owned() })?;
+        Ok((key_of(key)?, value.to_owned(), Origin::Flag))
+    };
+    Ok(Layer(flags.into_iter().map(parse).collect::<Result<_, Error>>()?))
+}
+
+fn key_of(path: &str) -> Result<&'static Key, Error> {
+    KEYS.iter().find(|key| key.path == path).ok_or_else(|| {
+        let known: Vec<String> = KEYS.iter().map(|key| format!("`{}`", key.path)).collect();
+        Error::UnknownKey { key: path.to_owned(), known: known.join(", ") }
+    })
+}
+
+/// Puts the layers on top of the defaults, in the order given.
+pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
+    let mut rows = Vec::new();
+    for key in KEYS {
+        let set = layers.iter().flat_map(|layer| &layer.0).rfind(|(set, _, _)| *set == key);
+        let (value, origin) =
+            set.map_or((key.default.to_owned(), Origin::Default), |(_, value, origin)| {
+                (value.clone(), origin.clone())
+            });
+        rows.push(Row { key: key.path, value, origin, about: key.about });
+    }
+    Ok(Config {
+        retention_blobs_ms: number(&rows, "retention.blobs")?,
+        retention_disk_bytes: number(&rows, "retention.disk")?,
+        rows,
+    })
+}
+
+fn number(rows: &[Row], path: &'static str) -> Result<u64, Error> {
+    let row = rows.iter().find(|row| row.key == path).expect("there is a row for each key");
+    let parsed = match key_of(path)?.kind {
+        Kind::Duration => parse_duration_ms(&row.value),
+        Kind::Size => parse_size_bytes(&row.value),
+    };
+    parsed.map_err(|problem| Error::Value {
+        key: path,
+        origin: row.origin.to_string(),
+        problem: problem.to_string(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origins(config: &Config) -> Vec<String> {
+        config.rows.iter().map(|row| format!("{}={} ({})", row.key, row.value, row.origin)).collect()
+    }
+
+    #[test]
+    fn defaults_need_no_file() {
+        let config = resolve(&[]).unwrap();
+        assert_eq!((config.retention_blobs_ms, config.retention_disk_bytes), (7_776_000_000, 20 << 30));
+        assert_eq!(origins(&config), ["retention.blobs=90d (default)", "retention.disk=20G (default)"]);
+    }
+
+    #[test]
+    fn the_later_layer_wins_and_says_where_it_stands() {
+        let user = parse_file("user.yml", "# mine\nretention:\n  blobs: 30d\n  disk: 1G\n").unwrap();
+        let workspace = parse_file("ws.yml", "retention: { blobs: 10d }").unwrap();
+        let environment = from_environment(|name| (name == "LONGHAUL_RETENTION_DISK").then(|| "5G".into()));
+        let config = resolve(&[user.clone(), workspace.clone(), environment.clone()]).unwrap();
+        assert_eq!(
+            origins(&config),
+            ["retention.blobs=10d (ws.yml:1)", "retention.disk=5G ($LONGHAUL_RETENTION_DISK)"]
+        );
+        let flags = from_flags(["retention.blobs=1d"]).unwrap();
+        let config = resolve(&[user, workspace, environment, flags]).unwrap();
+        assert_eq!(config.retention_blobs_ms, 86_400_000);
+    }
+
+    #[test]
+    fn an_empty_file_sets_nothing() {
+        for text in ["", "  \n", "# only a comment\n", "retention:\n"] {
+            assert_eq!(parse_file("f", text), Ok(Layer(Vec::new())), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_names_its_line() {
+        let layer = parse_file("user.yml", "retention:\n  blobs: soon\n").unwrap();
+        let message = resolve(&[layer]).unwrap_err().to_string();
+        assert!(message.starts_with("user.yml:2 sets `retention.blobs`: `soon` is not a duration"), "{message}");
+    }
+
+    #[test]
+    fn an_unknown_key_is_refused_with_its_place() {
+        let message = parse_file("user.yml", "retention:\n  blob: 3d\n").unwrap_err().to_string();
+        assert!(message.contains("blob") && message.contains('2'), "{message}");
+        assert!(from_flags(["colour=red"]).unwrap_err().to_string().contains("`retention.disk`"));
+        assert!(from_flags(["colour"]).is_err());
+    }
+
+    #[test]
+    fn garbage_is_refused_and_does_not_panic() {
+        for text in ["{", "\u{0}", "- a\n- b", "retention: [1]", "&a [*a]", "a: &x [*x, *x]\n"] {
+            assert!(parse_file("f", text).is_err(), "{text:?}");
+        }
+    }
+}

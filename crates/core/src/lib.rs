@@ -1,0 +1,16 @@
+//! The pure core: which facts a command would add, what state facts amount to, what that state wants.
+//!
+//! Nothing here reads a clock, a file, the network or a source of randomness; time, ids and random bytes
+//! arrive inside commands. What is here can be tested by giving it values and comparing values.
+
+pub mod canonical;
+pub mod chain;
+pub mod config;
+pub mod handle;
+pub mod retention;
+pub mod scrub;
+pub mod session;
+pub mod time;
+pub mod trust;
+pub mod units;
+pub mod workspace;

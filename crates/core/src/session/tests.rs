@@ -1,0 +1,222 @@
+//! History in, command, facts out.
+
+use longhaul_events::{
+    CloseOutcome, Content, Digest, Driver, Epoch, NodeId, Nonce, Seq, SessionEvent, SessionId, SessionKey,
+    StepId, Timestamp,
+};
+use serde_json::json;
+
+use super::*;
+
+const ID: SessionId = SessionId::from_bytes([1; 8]);
+const FIRST: Nonce = Nonce::from_bytes([1; 5]);
+const SECOND: Nonce = Nonce::from_bytes([2; 5]);
+const AGAIN: Nonce = Nonce::from_bytes([9; 5]);
+const ANYBODY: Actor = Actor { epoch: None, now: Timestamp(1000) };
+
+fn text(text: &str) -> Content {
+    Content::Inline(json!(text))
+}
+
+fn opened() -> SessionEvent {
+    SessionEvent::Opened {
+        key: SessionKey::from_bytes([7; 16]),
+        goal: text("goal"),
+        workspace: None,
+        parent: None,
+    }
+}
+
+fn driver() -> Driver {
+    Driver { host: "laptop".into(), process: 42, started: None }
+}
+
+fn taken(epoch: u64, until: i64) -> SessionEvent {
+    SessionEvent::DriverTaken { epoch: Epoch(epoch), driver: driver(), expires_at: Timestamp(until) }
+}
+
+fn handed_out(node: u64, after: Option<u64>, nonce: Nonce) -> SessionEvent {
+    SessionEvent::StepHandedOut {
+        node: NodeId(Seq(node)),
+        after: after.map(|after| NodeId(Seq(after))),
+        step: StepId("build".into()),
+        prompt: text("Build it."),
+        nonce,
+    }
+}
+
+fn finished(node: u64, nonce: Nonce, epoch: Option<u64>) -> SessionEvent {
+    SessionEvent::StepFinished {
+        node: NodeId(Seq(node)),
+        nonce,
+        payload: text("built"),
+        payload_hash: Digest::ZERO,
+        answer: text("good"),
+        epoch: epoch.map(Epoch),
+    }
+}
+
+fn step(nonce: Nonce) -> NewStep {
+    NewStep { step: StepId("build".into()), prompt: text("Build it."), nonce }
+}
+
+fn finish(node: u64, nonce: Nonce, actor: Actor) -> Command {
+    let finish = FinishStep {
+        node: NodeId(Seq(node)),
+        nonce,
+        payload: text("built"),
+        payload_hash: Digest::ZERO,
+        answer: text("good"),
+        then: Then::HandOut(step(AGAIN)),
+    };
+    Command::Finish { actor, finish }
+}
+
+fn session(events: &[SessionEvent]) -> Session {
+    Session::fold(ID, events).unwrap()
+}
+
+#[test]
+fn a_history_that_does_not_open_is_no_session() {
+    assert_eq!(Session::fold(ID, &[taken(1, 5)]), None);
+    assert_eq!(Session::fold(ID, &[]), None);
+}
+
+#[test]
+fn the_first_step_is_named_after_its_event() {
+    let command = Command::HandOut { actor: ANYBODY, step: step(FIRST) };
+    assert_eq!(session(&[opened()]).decide(command), Ok(vec![handed_out(2, None, FIRST)]));
+}
+
+#[test]
+fn a_second_step_waits_for_the_first() {
+    let command = Command::HandOut { actor: ANYBODY, step: step(SECOND) };
+    let rejection = Rejection::StepIsOut { step: StepId("build".into()) };
+    assert_eq!(session(&[opened(), handed_out(2, None, FIRST)]).decide(command), Err(rejection));
+}
+
+#[test]
+fn finishing_hands_out_the_next_step() {
+    let session = session(&[opened(), handed_out(2, None, FIRST)]);
+    let expected = vec![finished(2, FIRST, None), handed_out(4, Some(2), AGAIN)];
+    assert_eq!(session.decide(finish(2, FIRST, ANYBODY)), Ok(expected));
+}
+
+#[test]
+fn a_handle_is_live_once() {
+    let session =
+        session(&[opened(), handed_out(2, None, FIRST), finished(2, FIRST, None), handed_out(4, Some(2), SECOND)]);
+    let (node, nonce) = (NodeId(Seq(2)), FIRST);
+    assert!(!session.is_live(node, nonce));
+    assert_eq!(session.decide(finish(2, FIRST, ANYBODY)), Err(Rejection::NotLive { node, nonce }));
+}
+
+#[test]
+fn using_a_reissued_handle_is_a_fork() {
+    let mut history = vec![
+        opened(),
+        handed_out(2, None, FIRST),
+        finished(2, FIRST, None),
+        handed_out(4, Some(2), SECOND),
+        SessionEvent::HandleReissued { node: NodeId(Seq(2)), nonce: AGAIN },
+    ];
+    let events = session(&history).decide(finish(2, AGAIN, ANYBODY)).unwrap();
+    let forked = SessionEvent::Forked { from: NodeId(Seq(2)), nonce: AGAIN, left: Some(NodeId(Seq(4))) };
+    assert_eq!(events, [forked, finished(2, AGAIN, None), handed_out(8, Some(2), AGAIN)]);
+
+    history.extend(events);
+    let after = session(&history);
+    assert!(!after.is_live(NodeId(Seq(2)), AGAIN), "a reissued handle is live once too");
+    assert!(!after.is_live(NodeId(Seq(4)), SECOND), "the branch that was left has no live handle");
+    assert!(after.is_live(NodeId(Seq(8)), AGAIN));
+}
+
+#[test]
+fn only_so_many_reissued_handles_are_remembered() {
+    let mut session = session(&[opened(), handed_out(2, None, FIRST)]);
+    for n in 0..40u8 {
+        session.apply(&SessionEvent::HandleReissued { node: NodeId(Seq(2)), nonce: Nonce::from_bytes([n; 5]) });
+    }
+    assert_eq!(session.reissued.len(), REISSUED_KEPT);
+    assert!(session.is_live(NodeId(Seq(2)), Nonce::from_bytes([39; 5])));
+}
+
+#[test]
+fn a_node_from_the_future_is_not_reissued() {
+    let node = NodeId(Seq(99));
+    let command = Command::Reissue { actor: ANYBODY, node, nonce: AGAIN };
+    assert_eq!(session(&[opened()]).decide(command), Err(Rejection::NoSuchNode { node }));
+}
+
+#[test]
+fn a_held_lease_keeps_everybody_else_out() {
+    let session = session(&[opened(), taken(1, 2000), handed_out(3, None, FIRST)]);
+    let driven = Rejection::Driven { driver: driver(), epoch: Epoch(1), until: Timestamp(2000) };
+    assert_eq!(session.decide(finish(3, FIRST, ANYBODY)), Err(driven.clone()));
+    let take = Command::TakeDriver { driver: driver(), lease_ms: 10, now: Timestamp(1999) };
+    assert_eq!(session.decide(take), Err(driven));
+}
+
+#[test]
+fn an_expired_lease_is_noticed_by_whoever_comes_next() {
+    let session = session(&[opened(), taken(1, 2000)]);
+    let take = Command::TakeDriver { driver: driver(), lease_ms: 500, now: Timestamp(3000) };
+    let expired = SessionEvent::DriverExpired { epoch: Epoch(1), expired_at: Timestamp(2000) };
+    assert_eq!(session.decide(take), Ok(vec![expired, taken(2, 3500)]));
+}
+
+#[test]
+fn a_driver_that_was_replaced_is_refused() {
+    let expired = SessionEvent::DriverExpired { epoch: Epoch(1), expired_at: Timestamp(2000) };
+    let session = session(&[opened(), taken(1, 2000), expired, taken(2, 9000), handed_out(5, None, FIRST)]);
+    let stale = Rejection::StaleDriver { epoch: Epoch(1), current: Epoch(2) };
+    let late = Actor { epoch: Some(Epoch(1)), now: Timestamp(2500) };
+    assert_eq!(session.decide(finish(5, FIRST, late)), Err(stale.clone()));
+    assert_eq!(session.decide(Command::ReleaseDriver { epoch: Epoch(1) }), Err(stale.clone()));
+    let renew = Command::RenewDriver { epoch: Epoch(1), lease_ms: 5, now: Timestamp(2500) };
+    assert_eq!(session.decide(renew), Err(stale));
+}
+
+#[test]
+fn a_driver_that_renewed_late_but_was_not_replaced_goes_on() {
+    let session = session(&[opened(), taken(1, 2000), handed_out(3, None, FIRST)]);
+    let late = Actor { epoch: Some(Epoch(1)), now: Timestamp(9000) };
+    let expected = vec![finished(3, FIRST, Some(1)), handed_out(5, Some(3), AGAIN)];
+    assert_eq!(session.decide(finish(3, FIRST, late)), Ok(expected));
+}
+
+#[test]
+fn a_clock_that_jumps_back_never_shortens_a_lease() {
+    let session = session(&[opened(), taken(1, 2000)]);
+    let renew = Command::RenewDriver { epoch: Epoch(1), lease_ms: 100, now: Timestamp(-50_000) };
+    let renewed = SessionEvent::DriverRenewed { epoch: Epoch(1), expires_at: Timestamp(2000) };
+    assert_eq!(session.decide(renew), Ok(vec![renewed]));
+}
+
+#[test]
+fn expiry_is_wanted_once_and_only_when_due() {
+    let session = session(&[opened(), taken(1, 2000)]);
+    let (epoch, until) = (Epoch(1), Timestamp(2000));
+    assert_eq!(session.wanted(), [Effect::NoticeExpiry { epoch, at: until }]);
+    let early = Command::NoticeExpiry { epoch, now: Timestamp(1999) };
+    assert_eq!(session.decide(early), Err(Rejection::NotExpired { epoch, until }));
+    let due = session.decide(Command::NoticeExpiry { epoch, now: until }).unwrap();
+    let mut after = session;
+    due.iter().for_each(|event| after.apply(event));
+    assert_eq!(after.wanted(), []);
+}
+
+#[test]
+fn a_closed_session_takes_nothing_more_and_wants_nothing() {
+    let closed = SessionEvent::Closed { outcome: CloseOutcome::Completed };
+    let session = session(&[opened(), taken(1, 2000), handed_out(3, None, FIRST), closed]);
+    assert_eq!(session.decide(finish(3, FIRST, ANYBODY)), Err(Rejection::Closed));
+    assert_eq!(session.wanted(), []);
+}
+
+#[test]
+fn the_state_survives_being_written_down() {
+    let session = session(&[opened(), taken(1, 2000), handed_out(3, None, FIRST)]);
+    let text = serde_json::to_string(&session).unwrap();
+    assert_eq!(serde_json::from_str::<Session>(&text).unwrap(), session);
+}

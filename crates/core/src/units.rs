@@ -1,0 +1,85 @@
+//! Durations and sizes as people write them: `90s`, `10m`, `3d`; `64k`, `20G`.
+
+/// A text that is not a duration or a size.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is not a {what}; write a whole number and a unit, such as {examples}")]
+pub struct UnitError {
+    text: String,
+    what: &'static str,
+    examples: &'static str,
+}
+
+/// Reads `250ms`, `90s`, `10m`, `8h`, `3d` or `2w`, in milliseconds.
+pub fn parse_duration_ms(text: &str) -> Result<u64, UnitError> {
+    let error = || UnitError { text: text.to_owned(), what: "duration", examples: "`90s`, `10m`, `3d`" };
+    let (number, unit) = split(text).ok_or_else(error)?;
+    let factor = match unit {
+        "ms" => 1,
+        "s" => 1000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        "d" => 86_400_000,
+        "w" => 604_800_000,
+        _ => return Err(error()),
+    };
+    number.checked_mul(factor).ok_or_else(error)
+}
+
+/// Reads `512`, `64k`, `2M`, `20G` or `1T` (powers of 1024), in bytes.
+pub fn parse_size_bytes(text: &str) -> Result<u64, UnitError> {
+    let error = || UnitError { text: text.to_owned(), what: "size", examples: "`64k`, `2M`, `20G`" };
+    let (number, unit) = split(text).ok_or_else(error)?;
+    let shift = match unit {
+        "" => 0,
+        "k" | "K" => 10,
+        "M" => 20,
+        "G" => 30,
+        "T" => 40,
+        _ => return Err(error()),
+    };
+    number.checked_mul(1 << shift).ok_or_else(error)
+}
+
+/// A size in the largest unit that keeps it readable: `1.4 MB`.
+pub fn show_size(bytes: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)];
+    for (name, unit) in UNITS {
+        if bytes >= unit {
+            return format!("{}.{} {name}", bytes / unit, bytes % unit * 10 / unit);
+        }
+    }
+    format!("{bytes} bytes")
+}
+
+fn split(text: &str) -> Option<(u64, &str)> {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    Some((number.parse().ok()?, unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_are_read() {
+        assert_eq!(parse_duration_ms("90d"), Ok(7_776_000_000));
+        assert_eq!(parse_duration_ms("250ms"), Ok(250));
+    }
+
+    #[test]
+    fn sizes_are_read_and_shown() {
+        assert_eq!(parse_size_bytes("20G"), Ok(21_474_836_480));
+        assert_eq!(parse_size_bytes("512"), Ok(512));
+        assert_eq!([show_size(512), show_size(1536), show_size(20 << 30)], ["512 bytes", "1.5 KB", "20.0 GB"]);
+    }
+
+    #[test]
+    fn anything_else_is_refused_with_examples() {
+        for wrong in ["", "d", "3", "3 d", "-1d", "1.5h", "99999999999999999999s", "18446744073709551615w"] {
+            assert!(parse_duration_ms(wrong).is_err(), "{wrong}");
+        }
+        assert!(parse_size_bytes("3q").unwrap_err().to_string().contains("`64k`"));
+        assert!(parse_size_bytes("18446744073709551615T").is_err());
+    }
+}

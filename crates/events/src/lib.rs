@@ -1,0 +1,25 @@
+//! Every fact that Longhaul writes down, and the ids that facts name.
+//!
+//! This crate holds only what is stored. It must never decide anything, read a clock or touch the world:
+//! a file written by any release has to be readable by every later one, so the less lives here the better.
+
+mod base32;
+mod content;
+mod decode;
+mod ids;
+mod session;
+mod stream;
+mod time;
+mod workspace;
+
+pub use base32::{decode_base32, encode_base32};
+pub use content::{BlobRef, Content, Digest};
+pub use decode::{DecodeError, StreamEvent, decode_batch, encode_batch, peek_types};
+pub use ids::{Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, WorkspaceId};
+pub use session::{CloseOutcome, Driver, SessionEvent};
+pub use stream::{StreamId, StreamKind};
+pub use time::Timestamp;
+pub use workspace::{Channel, WorkspaceEvent};
+
+#[cfg(test)]
+mod golden_tests;

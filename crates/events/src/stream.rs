@@ -1,0 +1,93 @@
+//! Streams: one ordered list of events each.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{IdError, SessionId, WorkspaceId, serde_as_text};
+
+/// What a stream is about; the part before the slash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StreamKind {
+    Session,
+    Workspace,
+}
+
+impl StreamKind {
+    pub const ALL: [Self; 2] = [Self::Session, Self::Workspace];
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Workspace => "workspace",
+        }
+    }
+}
+
+/// The name of a stream, such as `session/s-4k2m9x0c7v1qd`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum StreamId {
+    Session(SessionId),
+    Workspace(WorkspaceId),
+}
+
+impl StreamId {
+    pub const fn kind(&self) -> StreamKind {
+        match self {
+            Self::Session(_) => StreamKind::Session,
+            Self::Workspace(_) => StreamKind::Workspace,
+        }
+    }
+}
+
+impl From<SessionId> for StreamId {
+    fn from(id: SessionId) -> Self {
+        Self::Session(id)
+    }
+}
+
+impl From<WorkspaceId> for StreamId {
+    fn from(id: WorkspaceId) -> Self {
+        Self::Workspace(id)
+    }
+}
+
+impl fmt::Display for StreamId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Session(id) => write!(f, "session/{id}"),
+            Self::Workspace(id) => write!(f, "workspace/{id}"),
+        }
+    }
+}
+
+impl FromStr for StreamId {
+    type Err = IdError;
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        match text.split_once('/') {
+            Some(("session", id)) => id.parse().map(Self::Session),
+            Some(("workspace", id)) => id.parse().map(Self::Workspace),
+            _ => Err(IdError::new("stream", text, "`session/s-…` or `workspace/w-…`")),
+        }
+    }
+}
+
+serde_as_text!(StreamId);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_reads_back_as_it_was_written() {
+        let stream = StreamId::from(WorkspaceId::from_bytes([9; 5]));
+        assert_eq!(stream.to_string().parse(), Ok(stream));
+        assert_eq!(stream.kind().name(), "workspace");
+    }
+
+    #[test]
+    fn an_unknown_kind_is_refused() {
+        assert!("goblin/s-041061050r3gg".parse::<StreamId>().is_err());
+    }
+}

@@ -1,0 +1,38 @@
+//! What can happen to a registered repository.
+
+use serde::{Deserialize, Serialize};
+
+use crate::content::Digest;
+
+/// A fact about one workspace. Append-only: a changed shape is a new variant and an upcaster.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
+pub enum WorkspaceEvent {
+    Registered {
+        name: String,
+        /// The git directory that all worktrees of the repository share.
+        common_dir: String,
+        /// The main checkout; none for a bare repository.
+        checkout: Option<String>,
+    },
+    /// A person looked at `.longhaul/` and said that it may act.
+    Trusted {
+        hash: Digest,
+        files: u64,
+        by: String,
+        channel: Channel,
+    },
+    Removed {
+        by: String,
+    },
+}
+
+/// The way by which a person said something, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    Client,
+    Terminal,
+    Console,
+    Forge,
+}
