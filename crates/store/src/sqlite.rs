@@ -1,0 +1,202 @@
+//! The log in SQLite: WAL, synced at every commit, shared between processes.
+
+pub(crate) mod backup;
+mod blobs;
+mod commit;
+pub(crate) mod connection;
+pub(crate) mod export;
+mod group;
+pub(crate) mod inventory;
+mod pages;
+mod read;
+pub(crate) mod recover;
+pub(crate) mod redact;
+mod rows;
+mod schema;
+#[cfg(test)]
+mod tests;
+pub(crate) mod verify;
+
+use std::fs;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use longhaul_events::{Digest, Position, Seq, StreamId};
+use rusqlite::Connection;
+
+use crate::append::{Append, Appended};
+use crate::error::{AppendError, StoreError};
+use crate::log::{DamagedRow, Decision, Head, Log};
+use crate::presence::Presence;
+use crate::watch::Poker;
+use blobs::BlobFiles;
+use connection::Mode;
+use group::Group;
+
+pub use schema::SCHEMA_VERSION;
+
+/// Where a store lies and how it is used.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The data directory.
+    pub folder: PathBuf,
+    /// Where a daemon would listen for news; see [`crate::watch`].
+    pub poke: Option<PathBuf>,
+    pub access: Access,
+}
+
+/// What we mean to do with the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Make it if it is not there, bring its schema up to date.
+    Write,
+    /// Change nothing; an absent store is an error.
+    Read,
+}
+
+/// An open store.
+#[derive(Debug)]
+pub struct SqliteLog {
+    folder: PathBuf,
+    writer: Mutex<Connection>,
+    readers: Mutex<Vec<Connection>>,
+    group: Group,
+    blobs: BlobFiles,
+    poker: Option<Poker>,
+    _presence: Presence,
+}
+
+/// The database within a data directory.
+pub(crate) fn database_path(folder: &Path) -> PathBuf {
+    folder.join("longhaul.db")
+}
+
+impl SqliteLog {
+    pub fn open(options: &Options) -> Result<Self, StoreError> {
+        let path = database_path(&options.folder);
+        match options.access {
+            Access::Write => make_private_folder(&options.folder)?,
+            Access::Read if !path.exists() => return Err(StoreError::Absent { path }),
+            Access::Read => {}
+        }
+        let presence = Presence::join(&options.folder)?;
+        let writer = open_checked(&path, options.access).map_err(|error| connection::not_writable_at(&path, error))?;
+        Ok(Self {
+            blobs: BlobFiles::new(options.folder.join("blobs")),
+            folder: options.folder.clone(),
+            writer: Mutex::new(writer),
+            readers: Mutex::new(Vec::new()),
+            group: Group::default(),
+            poker: options.poke.clone().map(Poker::new),
+            _presence: presence,
+        })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Runs `read` on a connection of its own, so that readers never wait for the writer.
+    fn reading<T>(&self, read: impl FnOnce(&mut Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+        let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut connection = match idle {
+            Some(connection) => connection,
+            None => connection::open(&database_path(&self.folder), Mode::ReadOnly)?,
+        };
+        let answer = read(&mut connection);
+        self.readers.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        answer
+    }
+
+    /// Runs `write` alone in this process. Other processes are kept out by its transaction.
+    fn writing<T>(&self, write: impl FnOnce(&mut Connection) -> T) -> T {
+        write(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn poke(&self) {
+        if let Some(poker) = &self.poker {
+            poker.poke();
+        }
+    }
+}
+
+fn open_checked(path: &Path, access: Access) -> Result<Connection, StoreError> {
+    let is_new = fs::metadata(path).map_or(true, |file| file.len() == 0);
+    let mut connection = connection::open(path, Mode::ReadWrite)?;
+    if is_new {
+        make_database(path, &connection)?;
+    }
+    let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    if application != connection::APPLICATION_ID && !is_new {
+        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        if tables > 0 {
+            return Err(StoreError::NotOurs { path: path.to_owned() });
+        }
+    }
+    match access {
+        Access::Write => schema::migrate(&mut connection)?,
+        Access::Read => schema::may_read(&connection)?,
+    }
+    Ok(connection)
+}
+
+/// Several processes may come first at once: the change to WAL is refused to all but one of them, without
+/// asking the busy handler, so it is tried again.
+fn make_database(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    make_private_file(path)?;
+    let mut tries = 0;
+    loop {
+        match connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get::<_, String>(0)) {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Ok(mode) => return Err(StoreError::Bug(format!("the journal mode is `{mode}`, not `wal`"))),
+            Err(error) if tries > 400 => return Err(error.into()),
+            Err(error) => match StoreError::from(error) {
+                StoreError::Busy { .. } => std::thread::sleep(std::time::Duration::from_millis(5)),
+                other => return Err(other),
+            },
+        }
+        tries += 1;
+    }
+}
+
+fn make_private_file(path: &Path) -> Result<(), StoreError> {
+    let private = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
+    private.map_err(StoreError::file("set permissions of", path))
+}
+
+fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(StoreError::file("make", folder))
+}
+
+impl Log for SqliteLog {
+    fn append(&self, append: Append) -> Result<Appended, AppendError> {
+        self.blobs.write_large(&append.blobs)?;
+        let answer = self.group.submit(append, |group| self.writing(|writer| commit::commit(writer, &self.blobs, &group)));
+        if answer.is_ok() {
+            self.poke();
+        }
+        answer
+    }
+
+    fn head(&self, stream: StreamId) -> Result<Option<Head>, StoreError> {
+        self.reading(|connection| read::head(connection, &stream.to_string()))
+    }
+
+    fn read(&self, stream: StreamId, after: Seq, limit: usize) -> Result<Vec<Decision>, StoreError> {
+        self.reading(|connection| read::stream(connection, &stream.to_string(), after, limit))
+    }
+
+    fn since(&self, after: Position, limit: usize) -> Result<Vec<Result<Decision, DamagedRow>>, StoreError> {
+        self.reading(|connection| read::since(connection, after, limit))
+    }
+
+    fn last_position(&self) -> Result<Position, StoreError> {
+        self.reading(|connection| read::last_position(connection))
+    }
+
+    fn blob(&self, hash: Digest) -> Result<Arc<[u8]>, StoreError> {
+        self.reading(|connection| self.blobs.read(connection, hash))
+    }
+}

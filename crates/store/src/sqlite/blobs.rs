@@ -1,0 +1,116 @@
+//! Blobs: small ones in the database, large ones as files that are on disk before the append that names them.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use longhaul_core::canonical::sha256;
+use longhaul_events::Digest;
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::blob::{INLINE_LIMIT, NewBlob};
+use crate::error::{BlobProblem, StoreError};
+
+/// The folder of large blobs.
+#[derive(Debug)]
+pub(crate) struct BlobFiles {
+    folder: PathBuf,
+}
+
+/// What the database says of a blob.
+pub(super) struct BlobRow {
+    pub(super) data: Option<Vec<u8>>,
+    pub(super) dropped: bool,
+    pub(super) redacted: Option<Digest>,
+}
+
+impl BlobRow {
+    pub(super) fn load(connection: &Connection, hash: Digest) -> Result<Option<Self>, StoreError> {
+        let mut statement =
+            connection.prepare_cached("SELECT data, dropped IS NOT NULL, redacted FROM blob WHERE sha256 = ?1")?;
+        let row = statement.query_row([hash.0], |row| {
+            let redacted = row.get::<_, Option<[u8; 32]>>(2)?.map(Digest);
+            Ok(Self { data: row.get(0)?, dropped: row.get(1)?, redacted })
+        });
+        Ok(row.optional()?)
+    }
+}
+
+impl BlobFiles {
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// `blobs/ab/abcd…`, so that no folder grows huge.
+    pub(crate) fn path(&self, hash: Digest) -> PathBuf {
+        let name = hash.to_string();
+        self.folder.join(&name[..2]).join(name)
+    }
+
+    /// Puts the large ones among `blobs` on disk: written, synced, renamed, the folder synced.
+    pub(crate) fn write_large(&self, blobs: &[NewBlob]) -> Result<(), StoreError> {
+        for blob in blobs.iter().filter(|blob| blob.bytes.len() > INLINE_LIMIT) {
+            let path = self.path(blob.reference.sha256);
+            let intact = fs::read(&path).is_ok_and(|bytes| sha256(&bytes) == blob.reference.sha256);
+            if !intact {
+                self.write(&path, &blob.bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes again what `gc` removed since [`Self::write_large`]. Asked inside the write transaction, where
+    /// `gc` cannot be.
+    pub(crate) fn put_back(&self, blobs: &[NewBlob]) -> Result<(), StoreError> {
+        let large = blobs.iter().filter(|blob| blob.bytes.len() > INLINE_LIMIT);
+        for blob in large {
+            let path = self.path(blob.reference.sha256);
+            if !path.exists() {
+                self.write(&path, &blob.bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        let folder = path.parent().expect("a blob lies in a folder");
+        let is_new = !folder.exists();
+        fs::create_dir_all(folder).map_err(StoreError::file("make", folder))?;
+        if is_new {
+            sync_folder(&self.folder)?;
+            sync_folder(self.folder.parent().unwrap_or(&self.folder))?;
+        }
+        let error = |doing| StoreError::file(doing, path);
+        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder).map_err(error("write"))?;
+        file.write_all(bytes).map_err(error("write"))?;
+        file.as_file().sync_all().map_err(error("sync"))?;
+        file.persist(path).map_err(|failed| error("rename")(failed.error))?;
+        sync_folder(folder)
+    }
+
+    /// The bytes of a blob, checked against its name.
+    pub(crate) fn read(&self, connection: &Connection, hash: Digest) -> Result<Arc<[u8]>, StoreError> {
+        let problem = |problem| StoreError::Blob { hash, problem };
+        let row = BlobRow::load(connection, hash)?.ok_or(problem(BlobProblem::Missing))?;
+        if row.dropped {
+            return Err(problem(BlobProblem::Dropped));
+        }
+        let bytes = match row.data {
+            Some(bytes) => bytes,
+            None => fs::read(self.path(hash)).map_err(|_| problem(BlobProblem::Missing))?,
+        };
+        if sha256(&bytes) != row.redacted.unwrap_or(hash) {
+            return Err(problem(BlobProblem::Damaged));
+        }
+        Ok(bytes.into())
+    }
+}
+
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
+    File::open(folder).and_then(|opened| opened.sync_all()).map_err(StoreError::file("sync", folder))
+}

@@ -1,0 +1,74 @@
+//! Opening SQLite the way we need it.
+
+use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::StoreError;
+
+/// How long we wait for other processes before we say that the database is busy.
+pub(crate) const BUSY_LIMIT_MS: u64 = 20_000;
+
+/// `LHL1`: tells our databases from others.
+pub(crate) const APPLICATION_ID: i32 = 0x4c48_4c31;
+
+pub(crate) enum Mode {
+    ReadWrite,
+    ReadOnly,
+}
+
+/// Opens and sets up a connection to a database that exists.
+pub(crate) fn open(path: &Path, mode: Mode) -> Result<Connection, StoreError> {
+    let flags = match mode {
+        Mode::ReadWrite => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+        // A reader of a WAL database needs to write the shared index; the statements only read.
+        Mode::ReadOnly => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    };
+    let mut connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(|error| not_writable_at(path, error.into()))?;
+    connection.busy_handler(Some(wait_a_little))?;
+    connection.set_prepared_statement_cache_capacity(32);
+    // The last one to leave would otherwise checkpoint and delete the log: two syncs for every CLI call.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL;
+         PRAGMA cell_size_check = ON;
+         PRAGMA trusted_schema = OFF;
+         PRAGMA temp_store = MEMORY;
+         PRAGMA cache_size = -4096;",
+    )?;
+    if matches!(mode, Mode::ReadOnly) {
+        connection.execute_batch("PRAGMA query_only = ON;")?;
+    }
+    Ok(connection)
+}
+
+pub(super) fn not_writable_at(path: &Path, error: StoreError) -> StoreError {
+    match error {
+        StoreError::NotWritable { .. } => StoreError::NotWritable { path: path.to_owned() },
+        other => other,
+    }
+}
+
+/// SQLite's own busy handler sleeps up to 100 ms at a time and then gives up; with several writers that
+/// means stalls of half a second. Short sleeps with jitter let everybody have a turn.
+fn wait_a_little(attempt: i32) -> bool {
+    const SHORTEST_MICROS: u64 = 50;
+    const SPREAD_MICROS: u64 = 400;
+    let average_micros = SHORTEST_MICROS + SPREAD_MICROS / 2;
+    if u64::from(attempt.unsigned_abs()) * average_micros > BUSY_LIMIT_MS * 1000 {
+        return false;
+    }
+    std::thread::sleep(Duration::from_micros(SHORTEST_MICROS + jitter(attempt) % SPREAD_MICROS));
+    true
+}
+
+/// Differs between processes and attempts; that is all it has to do.
+fn jitter(attempt: i32) -> u64 {
+    let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+    let mixed = u64::from(nanos) ^ (u64::from(std::process::id()) << 20) ^ u64::from(attempt.unsigned_abs());
+    mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40
+}

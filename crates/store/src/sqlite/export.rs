@@ -1,0 +1,328 @@
+//! Carrying streams to another machine as JSON lines, chain and blobs included.
+//!
+//! A decision is one line, and so is a blob. What cannot be verified is exported as it is: a quarantined
+//! stream can be taken elsewhere to be looked at. Import takes nothing that does not verify.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use longhaul_core::canonical::sha256;
+use longhaul_core::scrub::Scrubber;
+use longhaul_events::{BlobRef, Digest, Position, Seq, Timestamp};
+use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use serde::{Deserialize, Serialize};
+
+use super::redact::scrubbed_json;
+use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow};
+use super::verify::blobs_of;
+use super::{SqliteLog, read, schema};
+use crate::blob::INLINE_LIMIT;
+use crate::error::StoreError;
+use crate::log::{Decision, Head};
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+enum Line {
+    Longhaul { export: u32 },
+    Decision(DecisionLine),
+    Blob { sha256: Digest, redacted: Option<Digest>, data: String },
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DecisionLine {
+    stream: String,
+    seq: Seq,
+    count: u64,
+    at: Timestamp,
+    digest: Digest,
+    previous: Digest,
+    hash: Digest,
+    redacted: Option<Digest>,
+    /// The stored bytes; base 64 in `body64` if they are no text.
+    body: Option<String>,
+    body64: Option<String>,
+}
+
+/// Why an import changed nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    #[error("line {line} is not part of an export: {problem}; nothing was imported")]
+    NotAnExport { line: u64, problem: String },
+    #[error("line {line}: {problem}; nothing was imported")]
+    Broken { line: u64, problem: String },
+    #[error("`{stream}` has gone on differently here since event {seq}; nothing was imported")]
+    Diverges { stream: String, seq: Seq },
+    #[error("could not read the export: {0}")]
+    Read(#[source] std::io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<rusqlite::Error> for ImportError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Store(error.into())
+    }
+}
+
+/// What an import added.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Imported {
+    pub streams: u64,
+    pub decisions: u64,
+    pub already_here: u64,
+    pub blobs: u64,
+    /// Decisions and blobs from which secrets were taken out on the way in.
+    pub scrubbed: u64,
+}
+
+impl SqliteLog {
+    /// Writes streams and the blobs that they name. Returns how many decisions were written.
+    pub fn export(&self, streams: &[String], out: &mut dyn Write) -> Result<u64, StoreError> {
+        let failed = |error| StoreError::file("write", "the export")(error);
+        write_line(out, &Line::Longhaul { export: 1 }).map_err(failed)?;
+        let mut blobs: BTreeSet<BlobRef> = BTreeSet::new();
+        let mut written = 0;
+        for stream in streams {
+            for row in self.rows_of(stream)? {
+                blobs.extend(blobs_of(&row.decision).unwrap_or_default());
+                write_line(out, &Line::Decision(DecisionLine::of(row))).map_err(failed)?;
+                written += 1;
+            }
+        }
+        for blob in blobs {
+            if let Some(line) = self.blob_line(blob.sha256)? {
+                write_line(out, &line).map_err(failed)?;
+            }
+        }
+        out.flush().map_err(failed)?;
+        Ok(written)
+    }
+
+    fn rows_of(&self, stream: &str) -> Result<Vec<DecisionRow>, StoreError> {
+        self.reading(|connection| {
+            let sql = format!("SELECT {DECISION_COLUMNS} FROM decision WHERE stream = ?1 ORDER BY seq");
+            let mut statement = connection.prepare(&sql)?;
+            let rows = statement.query_map([stream], DecisionRow::read)?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// A blob that was dropped or is damaged is left out; its stream still imports, and says so when read.
+    fn blob_line(&self, hash: Digest) -> Result<Option<Line>, StoreError> {
+        self.reading(|connection| match self.blobs.read(connection, hash) {
+            Ok(bytes) => {
+                let redacted = (sha256(&bytes) != hash).then(|| sha256(&bytes));
+                Ok(Some(Line::Blob { sha256: hash, redacted, data: STANDARD.encode(&bytes) }))
+            }
+            Err(StoreError::Blob { .. }) => Ok(None),
+            Err(error) => Err(error),
+        })
+    }
+
+    /// Takes in an export: all of it or nothing. What is here already is left as it is.
+    pub fn import(&self, source: &mut dyn BufRead, scrubber: &Scrubber) -> Result<Imported, ImportError> {
+        let imported = self.writing(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            schema::may_write(&transaction)?;
+            let mut import = Import { log: self, transaction: &transaction, scrubber, done: Imported::default() };
+            import.lines(source)?;
+            let done = import.done;
+            transaction.commit()?;
+            Ok::<_, ImportError>(done)
+        })?;
+        self.poke();
+        Ok(imported)
+    }
+}
+
+struct Import<'a> {
+    log: &'a SqliteLog,
+    transaction: &'a Transaction<'a>,
+    scrubber: &'a Scrubber,
+    done: Imported,
+}
+
+impl Import<'_> {
+    fn lines(&mut self, source: &mut dyn BufRead) -> Result<(), ImportError> {
+        let mut started = false;
+        for (number, text) in (1..).zip(source.lines()) {
+            let text = text.map_err(ImportError::Read)?;
+            if text.trim().is_empty() {
+                continue;
+            }
+            let not_an_export = |problem: String| ImportError::NotAnExport { line: number, problem };
+            let line: Line = serde_json::from_str(&text).map_err(|error| not_an_export(error.to_string()))?;
+            match line {
+                Line::Longhaul { export: 1 } => started = true,
+                Line::Longhaul { export } => return Err(not_an_export(format!("version {export} is not known"))),
+                _ if !started => return Err(not_an_export("it does not begin as one".to_owned())),
+                Line::Decision(line) => self.decision(number, line)?,
+                Line::Blob { sha256, redacted, data } => self.blob(number, sha256, redacted, &data)?,
+            }
+        }
+        if started { Ok(()) } else { Err(ImportError::NotAnExport { line: 1, problem: "it is empty".to_owned() }) }
+    }
+
+    fn decision(&mut self, number: u64, line: DecisionLine) -> Result<(), ImportError> {
+        let broken = |problem: String| ImportError::Broken { line: number, problem };
+        let row = line.into_row().ok_or_else(|| broken("it has no readable body".to_owned()))?;
+        let redacted = row.redacted;
+        let decision = row.verify().map_err(broken)?;
+        let stream = &decision.stream;
+        let here = HeadRow::load(self.transaction, stream)?;
+        let (seq, hash) = here.as_ref().map_or((Seq(0), Digest::ZERO), |row| (row.head.seq, row.head.hash));
+        if decision.seq <= seq {
+            return self.compare(&decision);
+        }
+        if decision.seq != seq.plus(1) {
+            return Err(broken(format!("event {} of `{stream}` is missing before it", seq.0 + 1)));
+        }
+        if decision.previous != hash {
+            return Err(ImportError::Diverges { stream: stream.clone(), seq });
+        }
+        self.done.streams += u64::from(here.is_none());
+        self.store(decision, redacted, here)
+    }
+
+    /// What is here already must be the same.
+    fn compare(&mut self, decision: &Decision) -> Result<(), ImportError> {
+        let here: Option<[u8; 32]> = self
+            .transaction
+            .prepare_cached("SELECT hash FROM decision WHERE stream = ?1 AND seq = ?2")?
+            .query_row(params![decision.stream, decision.seq.0], |row| row.get(0))
+            .optional()?;
+        if here != Some(decision.hash.0) {
+            let before = Seq(decision.seq.0 - 1);
+            return Err(ImportError::Diverges { stream: decision.stream.clone(), seq: before });
+        }
+        self.done.already_here += 1;
+        Ok(())
+    }
+
+    fn store(
+        &mut self,
+        mut decision: Decision,
+        mut redacted: Option<Digest>,
+        here: Option<HeadRow>,
+    ) -> Result<(), ImportError> {
+        if let Some(clean) = scrubbed_json(&decision.body, self.scrubber) {
+            redacted = Some(sha256(&clean));
+            decision.body = clean;
+            self.done.scrubbed += 1;
+        }
+        let position = read::last_position(self.transaction)?.plus(1);
+        insert_decision(self.transaction, position, &decision, redacted)?;
+        let (seq, hash, at) = (decision.last_seq(), decision.hash, decision.at);
+        let quarantined = here.and_then(|row| row.quarantined);
+        let head = HeadRow { head: Head { seq, hash, at, state: None }, quarantined };
+        head.save(self.transaction, &decision.stream)?;
+        self.done.decisions += 1;
+        Ok(())
+    }
+
+    fn blob(
+        &mut self,
+        number: u64,
+        hash: Digest,
+        redacted: Option<Digest>,
+        data: &str,
+    ) -> Result<(), ImportError> {
+        let broken = |problem: &str| ImportError::Broken { line: number, problem: problem.to_owned() };
+        let bytes = STANDARD.decode(data).map_err(|_| broken("the blob is not base 64"))?;
+        if sha256(&bytes) != redacted.unwrap_or(hash) {
+            return Err(broken("the blob is not what its digest says"));
+        }
+        let clean = self.scrubber.bytes(&bytes);
+        self.done.scrubbed += u64::from(matches!(clean, std::borrow::Cow::Owned(_)));
+        let redacted = (sha256(&clean) != hash).then(|| sha256(&clean));
+        let inline = clean.len() <= INLINE_LIMIT;
+        if !inline {
+            self.log.blobs.write(&self.log.blobs.path(hash), &clean)?;
+        }
+        let stored = self.transaction.execute(
+            "INSERT INTO blob (sha256, bytes, at, data, redacted) VALUES (?1, ?2, 0, ?3, ?4)
+             ON CONFLICT (sha256) DO UPDATE SET data = excluded.data, redacted = excluded.redacted, dropped = NULL
+             WHERE dropped IS NOT NULL",
+            params![hash.0, bytes.len(), inline.then_some(&*clean), redacted.map(|digest| digest.0)],
+        )?;
+        self.done.blobs += stored as u64;
+        Ok(())
+    }
+}
+
+pub(super) fn insert_decision(
+    transaction: &Transaction<'_>,
+    position: Position,
+    decision: &Decision,
+    redacted: Option<Digest>,
+) -> Result<(), StoreError> {
+    transaction
+        .prepare_cached(
+            "INSERT INTO decision (position, stream, seq, count, at, body, digest, previous, hash, redacted)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        )?
+        .execute(params![
+            position.0,
+            decision.stream,
+            decision.seq.0,
+            decision.count,
+            decision.at.0,
+            decision.body,
+            decision.digest.0,
+            decision.previous.0,
+            decision.hash.0,
+            redacted.map(|digest| digest.0),
+        ])?;
+    Ok(())
+}
+
+impl DecisionLine {
+    fn of(row: DecisionRow) -> Self {
+        let decision = row.decision;
+        let (body, body64) = match String::from_utf8(decision.body) {
+            Ok(text) => (Some(text), None),
+            Err(error) => (None, Some(STANDARD.encode(error.as_bytes()))),
+        };
+        Self {
+            stream: decision.stream,
+            seq: decision.seq,
+            count: decision.count,
+            at: decision.at,
+            digest: decision.digest,
+            previous: decision.previous,
+            hash: decision.hash,
+            redacted: row.redacted,
+            body,
+            body64,
+        }
+    }
+
+    fn into_row(self) -> Option<DecisionRow> {
+        let body = match (self.body, self.body64) {
+            (Some(text), None) => text.into_bytes(),
+            (None, Some(encoded)) => STANDARD.decode(encoded).ok()?,
+            _ => return None,
+        };
+        let decision = Decision {
+            position: Position(0),
+            stream: self.stream,
+            seq: self.seq,
+            count: self.count,
+            at: self.at,
+            body,
+            previous: self.previous,
+            hash: self.hash,
+            digest: self.digest,
+            redacted: self.redacted.is_some(),
+        };
+        Some(DecisionRow { decision, redacted: self.redacted })
+    }
+}
+
+fn write_line(out: &mut dyn Write, line: &Line) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *out, line)?;
+    out.write_all(b"\n")
+}

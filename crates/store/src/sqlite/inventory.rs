@@ -1,0 +1,205 @@
+//! What `gc` may look at, and the collecting itself. What to collect is decided in the core.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use longhaul_core::retention::{Action, BlobUse, BlobUser, LooseFile, Target};
+use longhaul_events::{BlobRef, Digest, Position, SessionEvent, StreamId, Timestamp};
+use rusqlite::{Connection, TransactionBehavior, params};
+
+use super::blobs::BlobRow;
+use super::{SqliteLog, schema, verify};
+use crate::error::StoreError;
+use crate::log::Log;
+
+const BATCH: usize = 500;
+
+/// What was collected.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Collected {
+    pub blobs: u64,
+    pub files: u64,
+    pub bytes: u64,
+}
+
+/// The streams that name each blob, and when each stream was closed.
+#[derive(Default)]
+struct Uses {
+    users: BTreeMap<Digest, BTreeSet<String>>,
+    closed: BTreeMap<String, Timestamp>,
+}
+
+impl SqliteLog {
+    /// Every blob that is stored, with the streams that name it.
+    pub fn blob_uses(&self) -> Result<Vec<BlobUse>, StoreError> {
+        let stored = self.stored_blobs()?;
+        let uses = self.uses()?;
+        let users = |hash: Digest| -> Vec<BlobUser> {
+            let streams = uses.users.get(&hash).into_iter().flatten();
+            let known = streams.filter_map(|name| {
+                let stream: StreamId = name.parse().ok()?;
+                Some(BlobUser { stream, closed_at: uses.closed.get(name).copied() })
+            });
+            known.collect()
+        };
+        let stored = stored.into_iter();
+        Ok(stored.map(|(blob, stored_at)| BlobUse { blob, stored_at, users: users(blob.sha256) }).collect())
+    }
+
+    fn stored_blobs(&self) -> Result<Vec<(BlobRef, Timestamp)>, StoreError> {
+        self.reading(|connection| {
+            let mut statement =
+                connection.prepare("SELECT sha256, bytes, at FROM blob WHERE dropped IS NULL ORDER BY id")?;
+            let rows = statement.query_map([], |row| {
+                let blob = BlobRef { sha256: Digest(row.get(0)?), bytes: row.get(1)? };
+                Ok((blob, Timestamp(row.get(2)?)))
+            })?;
+            Ok(rows.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// A damaged decision may name any blob, so nothing can be collected while there is one.
+    fn uses(&self) -> Result<Uses, StoreError> {
+        let mut uses = Uses::default();
+        let mut after = Position(0);
+        loop {
+            let decisions = self.since(after, BATCH)?;
+            if decisions.is_empty() {
+                return Ok(uses);
+            }
+            for decision in decisions {
+                let decision = decision.map_err(|row| StoreError::Quarantined {
+                    stream: row.stream,
+                    reason: format!("{}, so nothing can be collected safely", row.reason),
+                })?;
+                after = decision.position;
+                let unreadable =
+                    |reason| StoreError::Quarantined { stream: decision.stream.clone(), reason };
+                for blob in verify::blobs_of(&decision).map_err(unreadable)? {
+                    uses.users.entry(blob.sha256).or_default().insert(decision.stream.clone());
+                }
+                let closing = decision.stream.starts_with("session/")
+                    && decision
+                        .readable_events::<SessionEvent>()?
+                        .iter()
+                        .any(|event| matches!(event, SessionEvent::Closed { .. }));
+                if closing {
+                    uses.closed.insert(decision.stream, decision.at);
+                }
+            }
+        }
+    }
+
+    /// Files in the blob folder that no row names.
+    pub fn loose_files(&self) -> Result<Vec<LooseFile>, StoreError> {
+        let named: BTreeSet<String> =
+            self.stored_blobs()?.into_iter().map(|(blob, _)| blob.sha256.to_string()).collect();
+        let mut loose = Vec::new();
+        for folder in entries(self.blobs.folder())? {
+            for file in entries(&folder)? {
+                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                if !named.contains(&name) {
+                    loose.extend(describe(&file));
+                }
+            }
+        }
+        Ok(loose)
+    }
+
+    /// How much the data directory holds.
+    pub fn disk_used_bytes(&self) -> Result<u64, StoreError> {
+        folder_size(&self.folder)
+    }
+
+    /// Carries out a plan. A blob is marked in one transaction and its file removed in a second one, so that a
+    /// crash leaves only a loose file, and an append that brings the blob back in between keeps it.
+    pub fn collect(&self, actions: &[Action], now: Timestamp) -> Result<Collected, StoreError> {
+        let mut collected = Collected::default();
+        let blobs: Vec<(Digest, u64)> = actions.iter().filter_map(Action::blob).collect();
+        self.writing(|connection| {
+            mark_dropped(connection, &blobs, now)?;
+            self.remove_dropped_files(connection, &blobs)
+        })?;
+        collected.blobs = blobs.len() as u64;
+        collected.bytes = blobs.iter().map(|(_, bytes)| bytes).sum();
+        for action in actions {
+            if let Target::LooseFile(path) = &action.what {
+                remove(Path::new(path))?;
+                collected.files += 1;
+                collected.bytes += action.bytes;
+            }
+        }
+        self.poke();
+        Ok(collected)
+    }
+
+    fn remove_dropped_files(
+        &self,
+        connection: &mut Connection,
+        blobs: &[(Digest, u64)],
+    ) -> Result<(), StoreError> {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (hash, _) in blobs {
+            if BlobRow::load(&transaction, *hash)?.is_some_and(|row| row.dropped) {
+                remove(&self.blobs.path(*hash))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn mark_dropped(
+    connection: &mut Connection,
+    blobs: &[(Digest, u64)],
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    schema::may_write(&transaction)?;
+    for (hash, _) in blobs {
+        let sql = "UPDATE blob SET data = NULL, dropped = ?2 WHERE sha256 = ?1";
+        transaction.execute(sql, params![hash.0, now.0])?;
+    }
+    Ok(transaction.commit()?)
+}
+
+fn remove(path: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(StoreError::file("remove", path)(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn entries(folder: &Path) -> Result<Vec<std::path::PathBuf>, StoreError> {
+    match fs::read_dir(folder) {
+        Ok(found) => Ok(found.filter_map(|entry| Some(entry.ok()?.path())).collect()),
+        Err(error)
+            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
+        {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(StoreError::file("read", folder)(error)),
+    }
+}
+
+fn describe(file: &Path) -> Option<LooseFile> {
+    let found = file.symlink_metadata().ok().filter(|found| !found.is_dir())?;
+    let modified = found.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(LooseFile {
+        path: file.to_string_lossy().into_owned(),
+        bytes: found.len(),
+        modified_at: Timestamp(i64::try_from(modified.as_millis()).ok()?),
+    })
+}
+
+fn folder_size(folder: &Path) -> Result<u64, StoreError> {
+    let mut total = 0;
+    for entry in entries(folder)? {
+        let Ok(found) = entry.symlink_metadata() else { continue };
+        total += if found.is_dir() { folder_size(&entry)? } else { found.len() };
+    }
+    Ok(total)
+}

@@ -1,0 +1,150 @@
+//! Reading with verification: an answer is what was written, or an error.
+
+use longhaul_events::{Digest, Position, Seq};
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
+
+use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, has_decisions};
+use crate::error::StoreError;
+use crate::log::{DamagedRow, Decision, Head};
+
+/// The end of a stream.
+///
+/// A damaged or missing head does not hide a stream: its decisions are in another table and chained.
+pub(super) fn head(connection: &mut Connection, stream: &str) -> Result<Option<Head>, StoreError> {
+    match HeadRow::load(connection, stream) {
+        Ok(Some(row)) => match row.quarantined {
+            Some(reason) => Err(StoreError::Quarantined { stream: stream.to_owned(), reason }),
+            None => Ok(Some(row.head)),
+        },
+        Ok(None) if !has_decisions(connection, stream)? => Ok(None),
+        Ok(None) => Err(quarantined(stream, "its head is missing")),
+        Err(StoreError::Damaged { what }) => Err(quarantined(stream, &what)),
+        Err(error) => Err(error),
+    }
+}
+
+fn quarantined(stream: &str, reason: &str) -> StoreError {
+    StoreError::Quarantined { stream: stream.to_owned(), reason: reason.to_owned() }
+}
+
+/// A run of decisions, chained to each other, to the one before, and, at the end, to the head.
+pub(super) fn stream(
+    connection: &mut Connection,
+    stream: &str,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<Decision>, StoreError> {
+    let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+    let Some(head) = HeadRow::load(&snapshot, stream).map_err(|error| as_quarantine(stream, error))? else {
+        return if has_decisions(&snapshot, stream)? {
+            Err(quarantined(stream, "its head is missing"))
+        } else {
+            Ok(Vec::new())
+        };
+    };
+    if after >= head.head.seq || limit == 0 {
+        return Ok(Vec::new());
+    }
+    let rows = rows_from(&snapshot, stream, after, limit).map_err(|error| as_quarantine(stream, error))?;
+    let mut decisions = Vec::with_capacity(rows.len());
+    for row in rows {
+        decisions.push(row.verify().map_err(|reason| quarantined(stream, &reason))?);
+    }
+    check_run(&decisions, stream, after).map_err(|reason| quarantined(stream, &reason))?;
+    let last = decisions.last().ok_or_else(|| quarantined(stream, "its last events are missing"))?;
+    let complete = decisions.len() < limit || last.last_seq() >= head.head.seq;
+    if complete && (last.last_seq() != head.head.seq || last.hash != head.head.hash) {
+        return Err(quarantined(stream, "its last events are missing"));
+    }
+    Ok(decisions)
+}
+
+/// Damage that was met while reading one stream is that stream's.
+fn as_quarantine(stream: &str, error: StoreError) -> StoreError {
+    match error {
+        StoreError::Damaged { what } => quarantined(stream, &what),
+        other => other,
+    }
+}
+
+fn rows_from(
+    connection: &Connection,
+    stream: &str,
+    after: Seq,
+    limit: usize,
+) -> Result<Vec<DecisionRow>, StoreError> {
+    let start: Option<u64> = connection
+        .prepare_cached("SELECT seq FROM decision WHERE stream = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1")?
+        .query_row(params![stream, after.0 + 1], |row| row.get(0))
+        .optional()?;
+    let sql = format!(
+        "SELECT {DECISION_COLUMNS} FROM decision WHERE stream = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3"
+    );
+    let mut statement = connection.prepare_cached(&sql)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![stream, start.unwrap_or(0), limit], DecisionRow::read)?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// The head that the decisions of a stream amount to, when each of them verifies.
+pub(super) fn head_from_chain(connection: &Connection, stream: &str) -> Result<Option<Head>, StoreError> {
+    let mut head: Option<Head> = None;
+    let mut after = Seq(0);
+    loop {
+        let rows = rows_from(connection, stream, after, 500).map_err(|error| as_quarantine(stream, error))?;
+        let mut run = Vec::with_capacity(rows.len());
+        for row in rows.into_iter().filter(|row| row.decision.seq > after) {
+            run.push(row.verify().map_err(|reason| quarantined(stream, &reason))?);
+        }
+        check_run(&run, stream, after).map_err(|reason| quarantined(stream, &reason))?;
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(head) };
+        if head.as_ref().is_some_and(|head| first.previous != head.hash) {
+            return Err(quarantined(stream, &format!("the chain is broken at event {}", first.seq)));
+        }
+        after = last.last_seq();
+        head = Some(Head { seq: after, hash: last.hash, at: last.at, state: None });
+    }
+}
+
+/// Dense numbers and linked hashes; the first row must be the one that holds the event after `after`.
+fn check_run(decisions: &[Decision], stream: &str, after: Seq) -> Result<(), String> {
+    let Some(first) = decisions.first() else { return Ok(()) };
+    let starts_right = first.seq.0 <= after.0 + 1 && first.last_seq() > after;
+    let begins_chain = first.seq != Seq(1) || first.previous == Digest::ZERO;
+    if !starts_right || !begins_chain {
+        return Err(format!("event {} is missing", after.0 + 1));
+    }
+    for pair in decisions.windows(2) {
+        if pair[1].seq != pair[0].last_seq().plus(1) || pair[1].previous != pair[0].hash {
+            return Err(format!("event {} is missing", pair[0].last_seq().0 + 1));
+        }
+    }
+    match decisions.iter().find(|decision| decision.stream != stream) {
+        Some(stranger) => Err(format!("event {} belongs to another stream", stranger.seq)),
+        None => Ok(()),
+    }
+}
+
+/// Decisions of all streams, each verified by itself.
+pub(super) fn since(
+    connection: &mut Connection,
+    after: Position,
+    limit: usize,
+) -> Result<Vec<Result<Decision, DamagedRow>>, StoreError> {
+    let sql =
+        format!("SELECT {DECISION_COLUMNS} FROM decision WHERE position > ?1 ORDER BY position LIMIT ?2");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+    let rows = statement.query_map(params![after.0, limit], DecisionRow::read)?;
+    rows.map(|row| {
+        let row = row?;
+        let (position, stream) = (row.decision.position, row.decision.stream.clone());
+        Ok(row.verify().map_err(|reason| DamagedRow { position, stream, reason }))
+    })
+    .collect()
+}
+
+pub(super) fn last_position(connection: &Connection) -> Result<Position, StoreError> {
+    let mut statement = connection.prepare_cached("SELECT coalesce(max(position), 0) FROM decision")?;
+    Ok(Position(statement.query_row([], |row| row.get(0))?))
+}

@@ -1,0 +1,347 @@
+//! Salvage: a new database from everything in the old one that can still prove itself.
+//!
+//! The old files are set aside, never changed. A stream whose chain is whole goes on as before; one that lost
+//! events keeps what is proven and is quarantined, because going on from there would do again what was done.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use longhaul_core::canonical::sha256;
+use longhaul_events::{Digest, Position, Seq, Timestamp};
+use rusqlite::{Connection, Transaction, params};
+
+use super::backup::{set_aside, with_suffix};
+use super::blobs::{BlobFiles, sync_folder};
+use super::connection::Mode;
+use super::export::insert_decision;
+use super::pages::{self, Cell, RawRow};
+use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow};
+use super::{Access, connection, database_path, open_checked};
+use crate::blob::INLINE_LIMIT;
+use crate::error::StoreError;
+use crate::log::{Decision, Head};
+use crate::presence::Presence;
+
+/// What a salvage brought over.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovered {
+    pub intact: Vec<String>,
+    /// Streams that lost events, with what is missing.
+    pub quarantined: Vec<(String, String)>,
+    pub blobs: u64,
+    pub set_aside: Option<PathBuf>,
+}
+
+/// A decision that verified, and the digest after redaction.
+type Proven = (Decision, Option<Digest>);
+
+#[derive(Default)]
+struct Salvage {
+    /// By stream and hash, so that the same row found twice counts once.
+    decisions: BTreeMap<(String, Digest), Proven>,
+    blobs: BTreeMap<Digest, SavedBlob>,
+    heads: BTreeMap<String, HeadRow>,
+}
+
+struct SavedBlob {
+    bytes: u64,
+    at: Timestamp,
+    data: Option<Vec<u8>>,
+    dropped: Option<i64>,
+    redacted: Option<Digest>,
+}
+
+/// Builds a new database from the old one in `folder`, which nobody may be using.
+pub fn recover(folder: &Path, stamp: &str) -> Result<Recovered, StoreError> {
+    let path = database_path(folder);
+    if !path.exists() {
+        return Err(StoreError::Absent { path });
+    }
+    let _alone = Presence::alone(folder, "recovering")?;
+    let salvage = gather(folder, &path)?;
+    let unfinished = folder.join(".recovering.db");
+    for extra in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(with_suffix(&unfinished, extra));
+    }
+    let mut recovered = build(&unfinished, &salvage)?;
+    recovered.set_aside = set_aside(folder, &format!("damaged-{stamp}"))?;
+    fs::rename(&unfinished, &path).map_err(StoreError::file("rename", &unfinished))?;
+    sync_folder(folder)?;
+    Ok(recovered)
+}
+
+/// Collects from three sides: forwards and backwards through SQLite until it fails, and page by page.
+fn gather(folder: &Path, path: &Path) -> Result<Salvage, StoreError> {
+    let mut salvage = Salvage::default();
+    if let Ok(database) = connection::open(path, Mode::ReadOnly) {
+        for order in ["ASC", "DESC"] {
+            salvage.take_from_tables(&database, order);
+        }
+    }
+    let main = fs::read(path).map_err(StoreError::file("read", path))?;
+    let log = fs::read(with_suffix(path, "-wal")).unwrap_or_default();
+    for row in pages::rows(&main, &log) {
+        salvage.take_raw(row);
+    }
+    let files = BlobFiles::new(folder.join("blobs"));
+    salvage.take_files(&files);
+    Ok(salvage)
+}
+
+impl Salvage {
+    fn take_from_tables(&mut self, database: &Connection, order: &str) {
+        let sql = format!("SELECT {DECISION_COLUMNS} FROM decision ORDER BY position {order}");
+        each_until_failure(database, &sql, |row| {
+            self.take(DecisionRow::read(row)?);
+            Ok(())
+        });
+        let mut names = BTreeSet::new();
+        each_until_failure(database, &format!("SELECT stream FROM head ORDER BY stream {order}"), |row| {
+            names.insert(row.get::<_, String>(0)?);
+            Ok(())
+        });
+        for name in names {
+            if let Ok(Some(head)) = HeadRow::load(database, &name) {
+                self.heads.insert(name, head);
+            }
+        }
+        let sql = format!("SELECT id, sha256, bytes, at, data, dropped, redacted FROM blob ORDER BY id {order}");
+        each_until_failure(database, &sql, |row| {
+            let saved = SavedBlob {
+                bytes: row.get(2)?,
+                at: Timestamp(row.get(3)?),
+                data: row.get(4)?,
+                dropped: row.get(5)?,
+                redacted: row.get::<_, Option<[u8; 32]>>(6)?.map(Digest),
+            };
+            self.take_blob(Digest(row.get(1)?), saved);
+            Ok(())
+        });
+    }
+
+    fn take(&mut self, row: DecisionRow) {
+        let redacted = row.redacted;
+        if let Ok(decision) = row.verify() {
+            let key = (decision.stream.clone(), decision.hash);
+            // Of two rows with one hash the redacted one is the newer.
+            let known = self.decisions.get(&key);
+            if known.is_none_or(|(_, before)| before.is_none()) {
+                self.decisions.insert(key, (decision, redacted));
+            }
+        }
+    }
+
+    fn take_blob(&mut self, hash: Digest, saved: SavedBlob) {
+        let proven = saved.data.as_ref().is_none_or(|data| sha256(data) == saved.redacted.unwrap_or(hash));
+        let better = self.blobs.get(&hash).is_none_or(|before| {
+            before.redacted.is_none() && (saved.redacted.is_some() || before.data.is_none())
+        });
+        if proven && better {
+            self.blobs.insert(hash, saved);
+        }
+    }
+
+    fn take_raw(&mut self, row: RawRow) {
+        let key = row.key;
+        if let Some(decision) = raw_decision(key, &row.cells) {
+            self.take(decision);
+        } else if let Some((hash, saved)) = raw_blob(row.cells) {
+            self.take_blob(hash, saved);
+        }
+    }
+
+    /// A large blob whose row is lost is named by its file.
+    fn take_files(&mut self, files: &BlobFiles) {
+        let folders = fs::read_dir(files.folder()).into_iter().flatten().flatten();
+        let found = folders.flat_map(|folder| fs::read_dir(folder.path()).into_iter().flatten().flatten());
+        for file in found {
+            let Ok(hash) = file.file_name().to_string_lossy().parse::<Digest>() else { continue };
+            if self.blobs.contains_key(&hash) {
+                continue;
+            }
+            let Ok(bytes) = fs::read(file.path()) else { continue };
+            if sha256(&bytes) == hash && bytes.len() > INLINE_LIMIT {
+                let (bytes, at) = (bytes.len() as u64, Timestamp(0));
+                self.blobs.insert(hash, SavedBlob { bytes, at, data: None, dropped: None, redacted: None });
+            }
+        }
+    }
+
+    /// The chain of a stream from its first event as far as it holds.
+    fn chain(&self, stream: &str) -> Vec<&Proven> {
+        let start = (stream.to_owned(), Digest::ZERO);
+        let end = (stream.to_owned(), Digest([0xff; 32]));
+        let by_previous: BTreeMap<Digest, &Proven> =
+            self.decisions.range(start..=end).map(|(_, proven)| (proven.0.previous, proven)).collect();
+        let mut chain: Vec<&Proven> = Vec::new();
+        let (mut previous, mut seq) = (Digest::ZERO, Seq(1));
+        // Pages may hold decisions that were never committed; the head says where the truth ends.
+        let committed = self.heads.get(stream).map_or(Seq(u64::MAX), |row| row.head.seq);
+        let fits = |next: &&&Proven, seq: Seq| next.0.seq == seq && next.0.last_seq() <= committed;
+        while let Some(next) = by_previous.get(&previous).filter(|next| fits(next, seq)) {
+            (previous, seq) = (next.0.hash, next.0.last_seq().plus(1));
+            chain.push(next);
+        }
+        chain
+    }
+
+    fn streams(&self) -> BTreeSet<&str> {
+        let of_decisions = self.decisions.keys().map(|(stream, _)| &**stream);
+        of_decisions.chain(self.heads.keys().map(|stream| &**stream)).collect()
+    }
+
+    /// What is missing behind the end of a chain, as far as anything still tells.
+    fn missing(&self, stream: &str, chain: &[&Proven]) -> Option<String> {
+        let end = chain.last().map_or(Seq(0), |(decision, _)| decision.last_seq());
+        let of_stream = self.decisions.iter().filter(|((name, _), _)| name == stream);
+        let seen = of_stream.map(|(_, (decision, _))| decision.last_seq()).max();
+        let head = self.heads.get(stream).map(|row| row.head.seq);
+        let last = head.or(seen).unwrap_or(end);
+        if last > end {
+            return Some(format!("events {} to {last} were lost to damage", end.plus(1)));
+        }
+        let end_hash = chain.last().map(|(decision, _)| decision.hash);
+        let unlike = |row: &HeadRow| Some(row.head.hash) != end_hash;
+        if self.heads.get(stream).is_some_and(unlike) {
+            return Some("its last events are not the ones that its head names".to_owned());
+        }
+        // Without the head nobody can say whether the last events are there.
+        head.is_none().then(|| format!("its head was lost, so events after {end} may be missing"))
+    }
+}
+
+fn each_until_failure(
+    database: &Connection,
+    sql: &str,
+    mut take: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<()>,
+) {
+    let Ok(mut statement) = database.prepare(sql) else { return };
+    let Ok(mut rows) = statement.query([]) else { return };
+    while let Ok(Some(row)) = rows.next() {
+        // A row of the wrong shape is not the end: the next one may be whole.
+        let _ = take(row);
+    }
+}
+
+fn raw_decision(key: i64, cells: &[Cell]) -> Option<DecisionRow> {
+    let [_, Cell::Text(stream), seq, count, at, Cell::Bytes(body), digest, previous, hash, redacted, ..] = cells
+    else {
+        return None;
+    };
+    let redacted = digest_of(redacted);
+    let decision = Decision {
+        position: Position(u64::try_from(key).ok()?),
+        stream: stream.clone(),
+        seq: Seq(unsigned(seq)?),
+        count: unsigned(count)?,
+        at: Timestamp(integer(at)?),
+        body: body.clone(),
+        previous: digest_of(previous)?,
+        hash: digest_of(hash)?,
+        digest: digest_of(digest)?,
+        redacted: redacted.is_some(),
+    };
+    Some(DecisionRow { decision, redacted })
+}
+
+fn raw_blob(cells: Vec<Cell>) -> Option<(Digest, SavedBlob)> {
+    let [_, hash, bytes, at, data, dropped, redacted] = <[Cell; 7]>::try_from(cells).ok()?;
+    let data = match data {
+        Cell::Bytes(data) => Some(data),
+        _ => None,
+    };
+    let (bytes, at) = (unsigned(&bytes)?, Timestamp(integer(&at)?));
+    let saved = SavedBlob { bytes, at, data, dropped: integer(&dropped), redacted: digest_of(&redacted) };
+    Some((digest_of(&hash)?, saved))
+}
+
+fn integer(cell: &Cell) -> Option<i64> {
+    match cell {
+        Cell::Integer(value) => Some(*value),
+        Cell::Null | Cell::Real | Cell::Text(_) | Cell::Bytes(_) => None,
+    }
+}
+
+fn unsigned(cell: &Cell) -> Option<u64> {
+    integer(cell).and_then(|value| u64::try_from(value).ok())
+}
+
+fn digest_of(cell: &Cell) -> Option<Digest> {
+    match cell {
+        Cell::Bytes(bytes) => bytes.as_slice().try_into().ok().map(Digest),
+        Cell::Null | Cell::Integer(_) | Cell::Real | Cell::Text(_) => None,
+    }
+}
+
+/// Writes what was proven into a new database.
+fn build(path: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
+    let mut database = open_checked(path, Access::Write)?;
+    let transaction = database.transaction()?;
+    let mut recovered = Recovered { blobs: salvage.blobs.len() as u64, ..Recovered::default() };
+    let mut rows: Vec<&Proven> = Vec::new();
+    for stream in salvage.streams() {
+        let chain = salvage.chain(stream);
+        let missing = salvage.missing(stream, &chain);
+        save_head(&transaction, salvage, stream, &chain, missing.clone())?;
+        rows.extend(chain);
+        match missing {
+            Some(missing) => recovered.quarantined.push((stream.to_owned(), missing)),
+            None => recovered.intact.push(stream.to_owned()),
+        }
+    }
+    // In the order of commits, so that whoever follows the log sees a sensible history.
+    rows.sort_by_key(|(decision, _)| (decision.position, decision.at, decision.seq));
+    for (position, (decision, redacted)) in (1..).zip(rows) {
+        insert_decision(&transaction, Position(position), decision, *redacted)?;
+    }
+    for (hash, blob) in &salvage.blobs {
+        save_blob(&transaction, *hash, blob)?;
+    }
+    transaction.commit()?;
+    database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+    drop(database);
+    for extra in ["-wal", "-shm"] {
+        let _ = fs::remove_file(with_suffix(path, extra));
+    }
+    fs::File::open(path).and_then(|file| file.sync_all()).map_err(StoreError::file("sync", path))?;
+    Ok(recovered)
+}
+
+fn save_head(
+    transaction: &Transaction<'_>,
+    salvage: &Salvage,
+    stream: &str,
+    chain: &[&Proven],
+    quarantined: Option<String>,
+) -> Result<(), StoreError> {
+    let before = salvage.heads.get(stream);
+    let marked = before.and_then(|row| row.quarantined.clone());
+    let head = match (before, chain.last()) {
+        (Some(row), _) if quarantined.is_none() => row.head.clone(),
+        (_, Some((decision, _))) => Head {
+            seq: decision.last_seq(),
+            hash: decision.hash,
+            at: decision.at,
+            state: None,
+        },
+        (_, None) => Head { seq: Seq(0), hash: Digest::ZERO, at: Timestamp(0), state: None },
+    };
+    HeadRow { head, quarantined: quarantined.or(marked) }.save(transaction, stream)?;
+    Ok(())
+}
+
+fn save_blob(transaction: &Transaction<'_>, hash: Digest, blob: &SavedBlob) -> Result<(), StoreError> {
+    transaction.execute(
+        "INSERT INTO blob (sha256, bytes, at, data, dropped, redacted) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            hash.0,
+            blob.bytes,
+            blob.at.0,
+            blob.data,
+            blob.dropped,
+            blob.redacted.map(|digest| digest.0)
+        ],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Taking a value out of everything that is stored, so that no byte of it is left, while the chain holds.
+//!
+//! The body of a decision changes, its digest does not: the chain covers the digest. Heads lose their states,
+//! because states hold values too; whoever next uses a stream folds it again.
+
+use std::fs;
+
+use longhaul_core::canonical::sha256;
+use longhaul_core::scrub::Scrubber;
+use longhaul_events::Digest;
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use serde_json::Value;
+
+use super::blobs::BlobFiles;
+use super::rows::HeadRow;
+use super::verify::stream_names;
+use super::{SqliteLog, schema};
+use crate::error::StoreError;
+
+/// What a redaction changed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Redacted {
+    pub decisions: u64,
+    pub blobs: u64,
+}
+
+impl SqliteLog {
+    /// Replaces what `scrubber` finds, everywhere. The views have to be rebuilt afterwards.
+    pub fn redact(&self, scrubber: &Scrubber) -> Result<Redacted, StoreError> {
+        let redacted = self.writing(|connection| {
+            connection.pragma_update(None, "secure_delete", true)?;
+            let redacted = redact(connection, &self.blobs, scrubber);
+            connection.pragma_update(None, "secure_delete", false)?;
+            let redacted = redacted?;
+            empty_write_ahead_log(connection)?;
+            Ok::<_, StoreError>(redacted)
+        })?;
+        self.poke();
+        Ok(redacted)
+    }
+}
+
+fn redact(connection: &mut Connection, files: &BlobFiles, scrubber: &Scrubber) -> Result<Redacted, StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    schema::may_write(&transaction)?;
+    let decisions = redact_decisions(&transaction, scrubber)?;
+    let (blobs, rewritten) = redact_blobs(&transaction, files, scrubber)?;
+    if decisions > 0 {
+        forget_states(&transaction)?;
+    }
+    // Files first: a crash in between leaves a damaged blob to redact again, never a value to find.
+    for (hash, bytes) in &rewritten {
+        files.write(&files.path(*hash), bytes)?;
+    }
+    transaction.commit()?;
+    Ok(Redacted { decisions, blobs })
+}
+
+fn redact_decisions(transaction: &Transaction<'_>, scrubber: &Scrubber) -> Result<u64, StoreError> {
+    let mut changed = 0;
+    let mut rows = transaction.prepare("SELECT position, body FROM decision ORDER BY position")?;
+    let mut update = transaction.prepare("UPDATE decision SET body = ?2, redacted = ?3 WHERE position = ?1")?;
+    let mut rows = rows.query([])?;
+    while let Some(row) = rows.next()? {
+        let (position, body): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
+        if let Some(clean) = scrubbed_json(&body, scrubber) {
+            update.execute(params![position, clean, sha256(&clean).0])?;
+            changed += 1;
+        }
+    }
+    Ok(changed)
+}
+
+/// The JSON text without what the scrubber finds; `None` if it finds nothing.
+pub(super) fn scrubbed_json(text: &[u8], scrubber: &Scrubber) -> Option<Vec<u8>> {
+    let parsed = serde_json::from_slice::<Value>(text);
+    let Ok(mut value) = parsed else {
+        return scrubber.finds_any(text).then(|| scrubber.bytes(text).into_owned());
+    };
+    let before = value.clone();
+    scrubber.value(&mut value);
+    let clean = serde_json::to_vec(&value).expect("a JSON value can be written");
+    if value == before && !scrubber.finds_any(&clean) {
+        return None;
+    }
+    // What is spread over structure (quotes, commas) is not a value; take it out of the text all the same.
+    Some(scrubber.bytes(&clean).into_owned())
+}
+
+type Rewritten = Vec<(Digest, Vec<u8>)>;
+
+fn redact_blobs(
+    transaction: &Transaction<'_>,
+    files: &BlobFiles,
+    scrubber: &Scrubber,
+) -> Result<(u64, Rewritten), StoreError> {
+    let mut changed = 0;
+    let mut rewritten = Vec::new();
+    let mut rows = transaction.prepare("SELECT sha256, data FROM blob WHERE dropped IS NULL")?;
+    let mut update = transaction.prepare("UPDATE blob SET data = ?2, redacted = ?3 WHERE sha256 = ?1")?;
+    let mut rows = rows.query([])?;
+    while let Some(row) = rows.next()? {
+        let (hash, data): ([u8; 32], Option<Vec<u8>>) = (row.get(0)?, row.get(1)?);
+        let path = files.path(Digest(hash));
+        let is_file = data.is_none();
+        let Some(bytes) = data.or_else(|| fs::read(&path).ok()) else { continue };
+        if !scrubber.finds_any(&bytes) {
+            continue;
+        }
+        let clean = scrubber.bytes(&bytes).into_owned();
+        update.execute(params![hash, (!is_file).then_some(&clean), sha256(&clean).0])?;
+        changed += 1;
+        if is_file {
+            rewritten.push((Digest(hash), clean));
+        }
+    }
+    Ok((changed, rewritten))
+}
+
+fn forget_states(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    for stream in stream_names(transaction)? {
+        if let Some(mut row) = HeadRow::load(transaction, &stream)? {
+            row.head.state = None;
+            row.save(transaction, &stream)?;
+        }
+    }
+    Ok(())
+}
+
+/// Old pages in the write-ahead log still hold what was taken out of the tables.
+fn empty_write_ahead_log(connection: &Connection) -> Result<(), StoreError> {
+    let busy: i64 = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+    if busy != 0 {
+        return Err(StoreError::Busy { waited_ms: super::connection::BUSY_LIMIT_MS });
+    }
+    Ok(())
+}

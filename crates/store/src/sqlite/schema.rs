@@ -1,0 +1,125 @@
+//! The tables, and how they change while older processes live.
+//!
+//! A migration only adds. It names the oldest release that may still read and write beside it, and every
+//! write transaction checks that it is still allowed, so an old process stops writing in time and keeps on
+//! reading.
+
+use longhaul_core::canonical::sha256;
+use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
+
+use super::connection::APPLICATION_ID;
+use crate::error::StoreError;
+
+struct Migration {
+    version: u32,
+    /// A release may read while it knows at least this schema.
+    min_reader: u32,
+    /// A release may write while it knows at least this schema.
+    min_writer: u32,
+    sql: &'static str,
+}
+
+const MIGRATIONS: &[Migration] = &[
+    Migration { version: 1, min_reader: 1, min_writer: 1, sql: include_str!("schema/1.sql") },
+    #[cfg(feature = "schema-next")]
+    Migration {
+        version: 2,
+        min_reader: 1,
+        min_writer: 1,
+        sql: "ALTER TABLE decision ADD COLUMN written_by TEXT;",
+    },
+    #[cfg(feature = "schema-breaking")]
+    Migration {
+        version: 3,
+        min_reader: 1,
+        min_writer: 3,
+        sql: "ALTER TABLE decision ADD COLUMN must_be_written TEXT;",
+    },
+];
+
+/// The newest schema that this build knows.
+pub const SCHEMA_VERSION: u32 = MIGRATIONS[MIGRATIONS.len() - 1].version;
+
+/// What the database says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    version: u32,
+    min_reader: u32,
+    min_writer: u32,
+}
+
+impl Stamp {
+    fn check(self) -> [u8; 16] {
+        let text = format!("longhaul/schema/{}/{}/{}", self.version, self.min_reader, self.min_writer);
+        std::array::from_fn(|n| sha256(text.as_bytes()).0[n])
+    }
+}
+
+/// Brings a database up to this build's schema, or says why that must not be.
+pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
+    if read_stamp(connection)?.is_some_and(|stamp| stamp.version >= SCHEMA_VERSION) {
+        return may_read(connection);
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let current = read_stamp(&transaction)?.map_or(0, |stamp| stamp.version);
+    for migration in MIGRATIONS.iter().filter(|migration| migration.version > current) {
+        transaction.execute_batch(migration.sql)?;
+        write_stamp(&transaction, migration)?;
+    }
+    if current == 0 {
+        transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+    }
+    transaction.commit()?;
+    may_read(connection)
+}
+
+fn write_stamp(connection: &Connection, migration: &Migration) -> Result<(), StoreError> {
+    let Migration { version, min_reader, min_writer, sql: _ } = *migration;
+    let stamp = Stamp { version, min_reader, min_writer };
+    connection.execute(
+        "INSERT OR REPLACE INTO schema (id, version, min_reader, min_writer, proof) VALUES (1, ?1, ?2, ?3, ?4)",
+        (version, min_reader, min_writer, stamp.check()),
+    )?;
+    Ok(())
+}
+
+/// Says whether this build may read the database.
+pub(super) fn may_read(connection: &Connection) -> Result<(), StoreError> {
+    let stamp = read_stamp(connection)?.ok_or_else(|| StoreError::damaged("it has no schema"))?;
+    if stamp.min_reader > SCHEMA_VERSION {
+        return Err(StoreError::TooNew { needed: stamp.min_reader, known: SCHEMA_VERSION });
+    }
+    Ok(())
+}
+
+/// Says whether this build may still write. Asked inside every write transaction.
+pub(super) fn may_write(connection: &Connection) -> Result<(), StoreError> {
+    let stamp = read_stamp(connection)?.ok_or_else(|| StoreError::damaged("it has no schema"))?;
+    if stamp.min_writer > SCHEMA_VERSION {
+        return Err(StoreError::ReadOnlyForThisRelease { needed: stamp.min_writer, known: SCHEMA_VERSION });
+    }
+    Ok(())
+}
+
+/// `None` for a database that is new.
+fn read_stamp(connection: &Connection) -> Result<Option<Stamp>, StoreError> {
+    let mut statement = match connection
+        .prepare_cached("SELECT version, min_reader, min_writer, proof FROM schema WHERE id = 1")
+    {
+        Ok(statement) => statement,
+        Err(error) => return if is_empty(connection)? { Ok(None) } else { Err(error.into()) },
+    };
+    let row = statement.query_row([], |row| {
+        let stamp = Stamp { version: row.get(0)?, min_reader: row.get(1)?, min_writer: row.get(2)? };
+        Ok((stamp, row.get::<_, [u8; 16]>(3)?))
+    });
+    match row.optional()? {
+        Some((stamp, proof)) if stamp.check() == proof => Ok(Some(stamp)),
+        _ => Err(StoreError::damaged("its schema stamp does not add up")),
+    }
+}
+
+fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(tables == 0)
+}

@@ -1,0 +1,45 @@
+-- The truth: one row per decision, in the order of commits.
+CREATE TABLE decision (
+    position INTEGER PRIMARY KEY,
+    stream   TEXT NOT NULL,
+    seq      INTEGER NOT NULL,  -- of its first event
+    count    INTEGER NOT NULL,
+    at       INTEGER NOT NULL,
+    body     BLOB NOT NULL,
+    digest   BLOB NOT NULL,     -- of the body as it was first stored
+    previous BLOB NOT NULL,     -- hash of the decision before it in the stream
+    hash     BLOB NOT NULL,
+    redacted BLOB               -- digest of the body after values were taken out
+) STRICT;
+CREATE UNIQUE INDEX decision_by_stream ON decision (stream, seq);
+
+-- One hot row per stream: where its chain ends, and what it folds to there. Can be rebuilt from `decision`.
+CREATE TABLE head (
+    stream       TEXT PRIMARY KEY,
+    seq          INTEGER NOT NULL,
+    hash         BLOB NOT NULL,
+    at           INTEGER NOT NULL,
+    fold_version INTEGER NOT NULL,
+    state        BLOB,
+    quarantined  TEXT,
+    proof        BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Also the truth: what events name by digest.
+CREATE TABLE blob (
+    id       INTEGER PRIMARY KEY,
+    sha256   BLOB NOT NULL UNIQUE,
+    bytes    INTEGER NOT NULL,
+    at       INTEGER NOT NULL,
+    data     BLOB,              -- null: a file, or dropped
+    dropped  INTEGER,           -- when its retention ended
+    redacted BLOB               -- digest of the bytes after values were taken out
+) STRICT;
+
+CREATE TABLE schema (
+    id         INTEGER PRIMARY KEY,
+    version    INTEGER NOT NULL,
+    min_reader INTEGER NOT NULL,
+    min_writer INTEGER NOT NULL,
+    proof      BLOB NOT NULL
+) STRICT;

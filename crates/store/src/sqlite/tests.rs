@@ -1,0 +1,1 @@
+//! What only the SQLite log promises: durability, several processes, damage found.

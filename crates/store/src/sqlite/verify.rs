@@ -1,0 +1,196 @@
+//! Walking the whole store and saying, stream by stream, whether it is what was written.
+
+use std::collections::BTreeSet;
+
+use longhaul_events::{
+    BlobRef, Digest, Seq, SessionEvent, StreamEvent, StreamId, StreamKind, WorkspaceEvent, decode_batch,
+};
+use rusqlite::Connection;
+
+use super::rows::HeadRow;
+use super::{SqliteLog, read};
+use crate::error::StoreError;
+use crate::log::Decision;
+
+const BATCH: usize = 500;
+
+/// What was found about one stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamReport {
+    pub stream: String,
+    pub events: u64,
+    pub redacted: u64,
+    pub verdict: Verdict,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Intact,
+    /// Whole, but this release cannot read all of it.
+    Unreadable(String),
+    /// Marked by `doctor --recover`: part of it is lost, so it may not go on.
+    Quarantined(String),
+    /// Not what was written.
+    Broken(String),
+}
+
+/// Something wrong that is not about one stream.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// SQLite itself finds its file in disorder.
+    Structure(String),
+    Blob { hash: Digest, problem: String },
+}
+
+impl SqliteLog {
+    /// The names of all streams, known to this release or not.
+    pub fn stream_names(&self) -> Result<Vec<String>, StoreError> {
+        self.reading(|connection| stream_names(connection))
+    }
+
+    /// Verifies one stream from its first event to its head, and that its blobs are there.
+    pub fn verify_stream(&self, stream: &str) -> Result<StreamReport, StoreError> {
+        self.reading(|connection| {
+            let mut report =
+                StreamReport { stream: stream.to_owned(), events: 0, redacted: 0, verdict: Verdict::Intact };
+            match walk(connection, &mut report) {
+                Ok(blobs) => {
+                    report.verdict = self.judge(connection, stream, &report, &blobs)?;
+                    Ok(report)
+                }
+                Err(StoreError::Quarantined { reason, .. } | StoreError::Damaged { what: reason }) => {
+                    report.verdict = Verdict::Broken(reason);
+                    Ok(report)
+                }
+                Err(error) => Err(error),
+            }
+        })
+    }
+
+    fn judge(
+        &self,
+        connection: &Connection,
+        stream: &str,
+        report: &StreamReport,
+        blobs: &BTreeSet<BlobRef>,
+    ) -> Result<Verdict, StoreError> {
+        if let Verdict::Unreadable(_) = report.verdict {
+            return Ok(report.verdict.clone());
+        }
+        if let Some(HeadRow { quarantined: Some(reason), .. }) = HeadRow::load(connection, stream)? {
+            return Ok(Verdict::Quarantined(reason));
+        }
+        for blob in blobs {
+            match self.blobs.read(connection, blob.sha256) {
+                Ok(_) => {}
+                Err(StoreError::Blob { problem: crate::error::BlobProblem::Dropped, .. }) => {}
+                Err(error @ StoreError::Blob { .. }) => return Ok(Verdict::Broken(error.to_string())),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Verdict::Intact)
+    }
+
+    /// What SQLite says of the structure of its file, and blobs that nothing names but that are damaged.
+    pub fn verify_structure(&self) -> Result<Vec<Finding>, StoreError> {
+        self.reading(|connection| {
+            let mut statement = connection.prepare("PRAGMA quick_check(20)")?;
+            let lines = statement.query_map([], |row| row.get::<_, String>(0))?;
+            let mut findings = Vec::new();
+            for line in lines {
+                match line {
+                    Ok(line) if line == "ok" => {}
+                    Ok(line) => findings.push(Finding::Structure(line)),
+                    Err(error) => {
+                        findings.push(Finding::Structure(error.to_string()));
+                        break;
+                    }
+                }
+            }
+            Ok(findings)
+        })
+    }
+
+    /// Every stored blob that cannot be given although it should.
+    pub fn verify_blobs(&self) -> Result<Vec<Finding>, StoreError> {
+        self.reading(|connection| {
+            let hashes: Vec<[u8; 32]> = connection
+                .prepare("SELECT sha256 FROM blob WHERE dropped IS NULL")?
+                .query_map([], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            let problem = |hash| match self.blobs.read(connection, Digest(hash)) {
+                Err(StoreError::Blob { hash, problem }) => {
+                    Some(Ok(Finding::Blob { hash, problem: problem.to_string() }))
+                }
+                Err(error) => Some(Err(error)),
+                Ok(_) => None,
+            };
+            hashes.into_iter().filter_map(problem).collect()
+        })
+    }
+
+    /// Makes the head of every stream anew from its chain. States are left out: whoever next uses a stream
+    /// folds it. Returns how many heads were changed.
+    pub fn rebuild_heads(&self) -> Result<u64, StoreError> {
+        let mut changed = 0;
+        for stream in self.stream_names()? {
+            let rebuilt = self.writing(|connection| rebuild_head(connection, &stream))?;
+            changed += u64::from(rebuilt);
+        }
+        Ok(changed)
+    }
+}
+
+pub(super) fn stream_names(connection: &Connection) -> Result<Vec<String>, StoreError> {
+    let mut statement =
+        connection.prepare("SELECT stream FROM head UNION SELECT DISTINCT stream FROM decision ORDER BY 1")?;
+    let names = statement.query_map([], |row| row.get(0))?;
+    Ok(names.collect::<Result<_, _>>()?)
+}
+
+/// Reads the whole stream, counting as it goes; returns the blobs that it names.
+fn walk(connection: &mut Connection, report: &mut StreamReport) -> Result<BTreeSet<BlobRef>, StoreError> {
+    let mut blobs = BTreeSet::new();
+    let mut after = Seq(0);
+    loop {
+        let decisions = read::stream(connection, &report.stream, after, BATCH)?;
+        let Some(last) = decisions.last() else { return Ok(blobs) };
+        after = last.last_seq();
+        for decision in &decisions {
+            report.events += decision.count;
+            report.redacted += u64::from(decision.redacted);
+            match blobs_of(decision) {
+                Ok(named) => blobs.extend(named),
+                Err(problem) => report.verdict = Verdict::Unreadable(problem),
+            }
+        }
+    }
+}
+
+/// The blobs that a decision names, or why this release cannot read it.
+pub(super) fn blobs_of(decision: &Decision) -> Result<Vec<BlobRef>, String> {
+    fn of<E: StreamEvent>(body: &[u8]) -> Result<Vec<BlobRef>, String> {
+        let events = decode_batch::<E>(body).map_err(|error| error.to_string())?;
+        Ok(events.iter().flat_map(StreamEvent::blobs).collect())
+    }
+    let stream: StreamId = decision.stream.parse().map_err(|_| "a kind of stream from a newer release".to_owned())?;
+    match stream.kind() {
+        StreamKind::Session => of::<SessionEvent>(&decision.body),
+        StreamKind::Workspace => of::<WorkspaceEvent>(&decision.body),
+    }
+}
+
+/// Puts a head back that is gone or damaged, if the chain behind it is whole.
+fn rebuild_head(connection: &mut Connection, stream: &str) -> Result<bool, StoreError> {
+    match HeadRow::load(connection, stream) {
+        Ok(Some(_)) => return Ok(false),
+        Ok(None) | Err(StoreError::Damaged { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
+    let Some(head) = read::head_from_chain(&transaction, stream)? else { return Ok(false) };
+    transaction.execute("DELETE FROM head WHERE stream = ?1", [stream])?;
+    HeadRow { head, quarantined: None }.save(&transaction, stream)?;
+    transaction.commit()?;
+    Ok(true)
+}

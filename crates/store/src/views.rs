@@ -1,0 +1,275 @@
+//! Views: what the log amounts to, ready to be listed. In a database of its own, which may be deleted at any
+//! time: the next reader makes it anew.
+//!
+//! A view is brought up to date by whoever reads it, after the commits that it shows. Every row carries a
+//! checksum, and the cursor one over all of them; on any doubt the whole is rebuilt from the log.
+
+mod rows;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use longhaul_core::canonical::sha256;
+use longhaul_events::{Digest, Position, StreamKind};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+
+use crate::error::StoreError;
+use crate::log::{DamagedRow, Decision, Log};
+pub use rows::{Row, SessionRow, SessionStatus, WorkspaceRow};
+
+/// Raised whenever the same log gives other rows.
+const VERSION: u32 = 1;
+const BATCH: usize = 500;
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS row (stream TEXT PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL, proof BLOB NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS cursor (id INTEGER PRIMARY KEY, body BLOB NOT NULL, proof BLOB NOT NULL) STRICT;
+";
+
+type Proof = [u8; 16];
+
+/// The views of one data directory.
+#[derive(Debug)]
+pub struct Views {
+    path: PathBuf,
+    connection: Mutex<Option<Connection>>,
+}
+
+/// How far the views have followed the log, and what they hold there.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+struct Cursor {
+    version: u32,
+    position: Position,
+    /// Of the decision at `position`: another log has another one there.
+    hash: Digest,
+    rows: u64,
+    /// The proofs of all rows, combined so that order does not matter.
+    sum: Proof,
+}
+
+impl Cursor {
+    const START: Self =
+        Self { version: VERSION, position: Position(0), hash: Digest::ZERO, rows: 0, sum: [0; 16] };
+
+    fn swap(&mut self, before: Option<Proof>, after: Proof) {
+        self.rows += u64::from(before.is_none());
+        for proof in before.into_iter().chain([after]) {
+            self.sum.iter_mut().zip(proof).for_each(|(sum, byte)| *sum ^= byte);
+        }
+    }
+}
+
+/// Why a reading of the views is worth nothing.
+enum Doubt {
+    /// The views are damaged or stale beyond catching up.
+    Views,
+    Log(StoreError),
+}
+
+impl From<rusqlite::Error> for Doubt {
+    fn from(_: rusqlite::Error) -> Self {
+        Self::Views
+    }
+}
+
+impl From<StoreError> for Doubt {
+    fn from(error: StoreError) -> Self {
+        Self::Log(error)
+    }
+}
+
+impl Views {
+    pub fn new(folder: &Path) -> Self {
+        Self { path: folder.join("views.db"), connection: Mutex::new(None) }
+    }
+
+    /// All sessions, in the order of their ids.
+    pub fn sessions(&self, log: &dyn Log) -> Result<Vec<SessionRow>, StoreError> {
+        let rows = self.rows(log, StreamKind::Session)?.into_iter();
+        Ok(rows.filter_map(Row::into_session).collect())
+    }
+
+    /// All workspaces that are registered, in the order of their ids.
+    pub fn workspaces(&self, log: &dyn Log) -> Result<Vec<WorkspaceRow>, StoreError> {
+        let rows = self.rows(log, StreamKind::Workspace)?.into_iter();
+        Ok(rows.filter_map(Row::into_workspace).collect())
+    }
+
+    /// Throws the views away and makes them anew.
+    pub fn rebuild(&self, log: &dyn Log) -> Result<(), StoreError> {
+        self.discard();
+        self.rows(log, StreamKind::Session).map(|_| ())
+    }
+
+    fn rows(&self, log: &dyn Log, kind: StreamKind) -> Result<Vec<Row>, StoreError> {
+        match self.try_rows(log, kind) {
+            Ok(rows) => return Ok(rows),
+            Err(Doubt::Log(error)) => return Err(error),
+            Err(Doubt::Views) => {
+                tracing::info!(path = %self.path.display(), "the views are in doubt and are made anew");
+                self.discard();
+            }
+        }
+        match self.try_rows(log, kind) {
+            Ok(rows) => Ok(rows),
+            Err(Doubt::Log(error)) => Err(error),
+            Err(Doubt::Views) => Err(StoreError::damaged("the views cannot be made from the log")),
+        }
+    }
+
+    fn discard(&self) {
+        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        for extra in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(crate::sqlite::backup::with_suffix(&self.path, extra));
+        }
+    }
+
+    fn try_rows(&self, log: &dyn Log, kind: StreamKind) -> Result<Vec<Row>, Doubt> {
+        let mut held = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut connection = match held.take() {
+            Some(connection) => connection,
+            None => self.open()?,
+        };
+        let cursor = catch_up(&mut connection, log)?;
+        let rows = read_rows(&connection, &cursor, kind)?;
+        *held = Some(connection);
+        Ok(rows)
+    }
+
+    fn open(&self) -> Result<Connection, Doubt> {
+        let connection = Connection::open(&self.path)?;
+        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        // Not synced: what a power cut takes away is made again.
+        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cell_size_check = ON;")?;
+        connection.execute_batch(SCHEMA)?;
+        Ok(connection)
+    }
+}
+
+/// Follows the log to its end.
+fn catch_up(connection: &mut Connection, log: &dyn Log) -> Result<Cursor, Doubt> {
+    let cursor = load_cursor(connection)?;
+    let last = log.last_position()?;
+    check_same_log(&cursor, log)?;
+    if cursor.position == last {
+        return Ok(cursor);
+    }
+    loop {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let mut cursor = load_cursor(&transaction)?;
+        let decisions = log.since(cursor.position, BATCH)?;
+        if decisions.is_empty() {
+            return if cursor.position >= last { Ok(cursor) } else { Err(Doubt::Views) };
+        }
+        for decision in decisions {
+            follow(&transaction, &mut cursor, decision)?;
+        }
+        save_cursor(&transaction, &cursor)?;
+        transaction.commit()?;
+    }
+}
+
+/// After a restore the same positions hold other decisions.
+fn check_same_log(cursor: &Cursor, log: &dyn Log) -> Result<(), Doubt> {
+    if cursor.position == Position(0) {
+        return Ok(());
+    }
+    let before = Position(cursor.position.0 - 1);
+    match log.since(before, 1)?.first() {
+        Some(Ok(decision)) if decision.position == cursor.position && decision.hash == cursor.hash => Ok(()),
+        // A row that was damaged later was still followed in its time.
+        Some(Err(damaged)) if damaged.position == cursor.position => Ok(()),
+        _ => Err(Doubt::Views),
+    }
+}
+
+fn follow(
+    transaction: &Transaction<'_>,
+    cursor: &mut Cursor,
+    decision: Result<Decision, DamagedRow>,
+) -> Result<(), Doubt> {
+    let (position, hash, stream) = match &decision {
+        Ok(decision) => (decision.position, decision.hash, decision.stream.clone()),
+        Err(damaged) => (damaged.position, Digest::ZERO, damaged.stream.clone()),
+    };
+    let before = load_row(transaction, &stream)?;
+    let after = Row::after(before.as_ref().map(|(row, _)| row.clone()), decision);
+    if let Some(after) = after {
+        let body = serde_json::to_vec(&after).map_err(|_| Doubt::Views)?;
+        let proof = proof(&stream, &body);
+        transaction
+            .prepare_cached("INSERT OR REPLACE INTO row (stream, kind, body, proof) VALUES (?1, ?2, ?3, ?4)")?
+            .execute(params![stream, after.kind().name(), body, proof])?;
+        cursor.swap(before.map(|(_, proof)| proof), proof);
+    }
+    cursor.position = position;
+    cursor.hash = hash;
+    Ok(())
+}
+
+fn load_row(connection: &Connection, stream: &str) -> Result<Option<(Row, Proof)>, Doubt> {
+    let found: Option<(Vec<u8>, Proof)> = connection
+        .prepare_cached("SELECT body, proof FROM row WHERE stream = ?1")?
+        .query_row([stream], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    found.map(|(body, proof)| Ok((checked_row(stream, &body, proof)?, proof))).transpose()
+}
+
+fn checked_row(stream: &str, body: &[u8], stored: Proof) -> Result<Row, Doubt> {
+    if proof(stream, body) != stored {
+        return Err(Doubt::Views);
+    }
+    serde_json::from_slice(body).map_err(|_| Doubt::Views)
+}
+
+/// The rows of one kind; all rows are looked at, because only all of them together fit the cursor.
+fn read_rows(connection: &Connection, cursor: &Cursor, kind: StreamKind) -> Result<Vec<Row>, Doubt> {
+    let mut statement = connection.prepare_cached("SELECT stream, body, proof FROM row ORDER BY stream")?;
+    let mut found = statement.query([])?;
+    let mut rows = Vec::new();
+    let mut seen = Cursor::START;
+    while let Some(row) = found.next()? {
+        let (stream, body, proof): (String, Vec<u8>, Proof) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        let row = checked_row(&stream, &body, proof)?;
+        seen.swap(None, proof);
+        if row.kind() == kind {
+            rows.push(row);
+        }
+    }
+    // Another process may have followed the log further meanwhile; then the cursor in the file fits.
+    let fits = |cursor: &Cursor| (seen.rows, seen.sum) == (cursor.rows, cursor.sum);
+    if fits(cursor) || fits(&load_cursor(connection)?) { Ok(rows) } else { Err(Doubt::Views) }
+}
+
+fn proof(stream: &str, body: &[u8]) -> Proof {
+    let mut bytes = stream.as_bytes().to_vec();
+    bytes.push(0);
+    bytes.extend_from_slice(body);
+    let full = sha256(&bytes).0;
+    std::array::from_fn(|n| full[n])
+}
+
+fn load_cursor(connection: &Connection) -> Result<Cursor, Doubt> {
+    let found: Option<(Vec<u8>, Proof)> = connection
+        .prepare_cached("SELECT body, proof FROM cursor WHERE id = 1")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((body, stored)) = found else {
+        let rows: i64 = connection.query_row("SELECT count(*) FROM row", [], |row| row.get(0))?;
+        return if rows == 0 { Ok(Cursor::START) } else { Err(Doubt::Views) };
+    };
+    let cursor: Cursor = serde_json::from_slice(&body).map_err(|_| Doubt::Views)?;
+    if proof("cursor", &body) != stored || cursor.version != VERSION {
+        return Err(Doubt::Views);
+    }
+    Ok(cursor)
+}
+
+fn save_cursor(connection: &Connection, cursor: &Cursor) -> Result<(), Doubt> {
+    let body = serde_json::to_vec(cursor).map_err(|_| Doubt::Views)?;
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO cursor (id, body, proof) VALUES (1, ?1, ?2)")?
+        .execute(params![body, proof("cursor", &body)])?;
+    Ok(())
+}

@@ -1,0 +1,184 @@
+//! The rows of the views, and how a decision changes them.
+
+use longhaul_core::workspace::Workspace;
+use longhaul_events::{
+    CloseOutcome, Content, Driver, Seq, SessionEvent, SessionId, StepId, StreamId, StreamKind, Timestamp,
+    WorkspaceEvent, WorkspaceId,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::log::{DamagedRow, Decision};
+
+/// The longest goal that a list shows.
+const GOAL_LETTERS: usize = 120;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Row {
+    Session(SessionRow),
+    Workspace(WorkspaceRow),
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub seq: Seq,
+    pub goal: String,
+    pub workspace: Option<WorkspaceId>,
+    pub parent: Option<SessionId>,
+    pub status: SessionStatus,
+    /// The step that is out.
+    pub step: Option<StepId>,
+    pub steps_finished: u64,
+    pub driver: Option<Driver>,
+    pub opened_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub damage: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    Open,
+    Closed(CloseOutcome),
+}
+
+/// A workspace in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceRow {
+    pub workspace: Workspace,
+    pub registered_at: Timestamp,
+    pub damage: Option<String>,
+}
+
+impl Row {
+    pub(super) const fn kind(&self) -> StreamKind {
+        match self {
+            Self::Session(_) => StreamKind::Session,
+            Self::Workspace(_) => StreamKind::Workspace,
+        }
+    }
+
+    pub(super) fn into_session(self) -> Option<SessionRow> {
+        match self {
+            Self::Session(row) => Some(row),
+            Self::Workspace(_) => None,
+        }
+    }
+
+    pub(super) fn into_workspace(self) -> Option<WorkspaceRow> {
+        match self {
+            Self::Workspace(row) if !row.workspace.removed => Some(row),
+            Self::Workspace(_) | Self::Session(_) => None,
+        }
+    }
+
+    /// The row after one more decision; `None` for streams that no view shows.
+    pub(super) fn after(before: Option<Self>, decision: Result<Decision, DamagedRow>) -> Option<Self> {
+        let (name, at) = match &decision {
+            Ok(decision) => (&decision.stream, decision.at),
+            Err(damaged) => (&damaged.stream, Timestamp(0)),
+        };
+        let stream: StreamId = name.parse().ok()?;
+        let mut row = before.unwrap_or_else(|| Self::new(stream, at));
+        if row.damage().is_some() {
+            return Some(row); // what follows a gap cannot be told
+        }
+        let result = decision.map_err(|damaged| damaged.reason).and_then(|decision| row.take(&decision));
+        if let Err(reason) = result {
+            *row.damage() = Some(reason);
+        }
+        Some(row)
+    }
+
+    fn new(stream: StreamId, at: Timestamp) -> Self {
+        match stream {
+            StreamId::Session(id) => Self::Session(SessionRow {
+                id,
+                seq: Seq(0),
+                goal: String::new(),
+                workspace: None,
+                parent: None,
+                status: SessionStatus::Open,
+                step: None,
+                steps_finished: 0,
+                driver: None,
+                opened_at: at,
+                updated_at: at,
+                damage: None,
+            }),
+            StreamId::Workspace(id) => Self::Workspace(WorkspaceRow {
+                workspace: Workspace::fold(id, []),
+                registered_at: at,
+                damage: None,
+            }),
+        }
+    }
+
+    fn damage(&mut self) -> &mut Option<String> {
+        match self {
+            Self::Session(row) => &mut row.damage,
+            Self::Workspace(row) => &mut row.damage,
+        }
+    }
+
+    fn take(&mut self, decision: &Decision) -> Result<(), String> {
+        let readable = |error: longhaul_events::DecodeError| error.to_string();
+        let seq = match self {
+            Self::Session(row) => row.seq,
+            Self::Workspace(row) => row.workspace.seq,
+        };
+        if decision.seq != seq.plus(1) {
+            return Err(format!("event {} is missing", seq.plus(1)));
+        }
+        match self {
+            Self::Session(row) => {
+                decision.events().map_err(readable)?.iter().for_each(|event| row.apply(event));
+                row.seq = decision.last_seq();
+                row.updated_at = decision.at;
+            }
+            Self::Workspace(row) => {
+                let events: Vec<WorkspaceEvent> = decision.events().map_err(readable)?;
+                events.iter().for_each(|event| row.workspace.apply(event));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SessionRow {
+    fn apply(&mut self, event: &SessionEvent) {
+        match event {
+            SessionEvent::Opened { key: _, goal, workspace, parent } => {
+                self.goal = shown(goal);
+                self.workspace = *workspace;
+                self.parent = *parent;
+            }
+            SessionEvent::DriverTaken { epoch: _, driver, expires_at: _ } => self.driver = Some(driver.clone()),
+            SessionEvent::DriverExpired { .. } | SessionEvent::DriverReleased { .. } => self.driver = None,
+            SessionEvent::StepHandedOut { step, .. } => self.step = Some(step.clone()),
+            SessionEvent::StepFinished { .. } => {
+                self.step = None;
+                self.steps_finished += 1;
+            }
+            SessionEvent::Closed { outcome } => {
+                self.driver = None;
+                self.status = SessionStatus::Closed(outcome.clone());
+            }
+            SessionEvent::DriverRenewed { .. }
+            | SessionEvent::HandleReissued { .. }
+            | SessionEvent::Forked { .. } => {}
+        }
+    }
+}
+
+fn shown(goal: &Content) -> String {
+    match goal {
+        Content::Inline(value) => {
+            let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            text.chars().take(GOAL_LETTERS).collect()
+        }
+        Content::Blob(blob) => format!("({} bytes)", blob.bytes),
+    }
+}

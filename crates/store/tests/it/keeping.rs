@@ -1,0 +1,257 @@
+//! Blobs, redaction, collection, backups, exports, views.
+
+use std::fs;
+use std::io::Cursor;
+use std::path::Path;
+
+use longhaul_core::retention::{self, Inventory};
+use longhaul_core::scrub::{Scrubber, Secret};
+use longhaul_events::{Seq, Timestamp};
+use longhaul_store::views::Views;
+use longhaul_store::{Access, ImportError, Log, NewBlob, Options, SqliteLog, StoreError, Verdict, restore};
+
+use crate::support::*;
+
+fn large() -> NewBlob {
+    NewBlob::new("large ".repeat(20_000).into_bytes())
+}
+
+fn files_under(folder: &Path) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(files_under(&path));
+        } else {
+            found.push(fs::read(&path).unwrap());
+        }
+    }
+    found
+}
+
+fn is_anywhere(folder: &Path, needle: &str) -> bool {
+    files_under(folder).iter().any(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
+}
+
+fn no_scrubbing() -> Scrubber {
+    Scrubber::redacting("")
+}
+
+fn everything_is_intact(log: &SqliteLog) {
+    for stream in log.stream_names().unwrap() {
+        assert_eq!(log.verify_stream(&stream).unwrap().verdict, Verdict::Intact, "{stream}");
+    }
+    assert_eq!(log.verify_structure().unwrap(), []);
+    assert_eq!(log.verify_blobs().unwrap(), []);
+}
+
+#[test]
+fn small_blobs_lie_in_the_database_and_large_ones_in_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    let small = NewBlob::new(b"small".as_slice());
+    append_blob(&log, session(1), 0, small.clone());
+    assert!(!folder.path().join("blobs").exists());
+    append_blob(&log, session(1), 1, large());
+    assert_eq!(files_under(&folder.path().join("blobs")).len(), 1);
+    assert_eq!(&*log.blob(small.reference().sha256).unwrap(), b"small");
+    assert_eq!(log.blob(large().reference().sha256).unwrap().len(), 120_000);
+    everything_is_intact(&log);
+}
+
+#[test]
+fn redaction_leaves_no_byte_of_the_value_and_a_chain_that_verifies() {
+    const VALUE: &str = "correct horse battery staple";
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append(&log, session(1), 0, &[opened(&format!("use {VALUE} now"))]).unwrap();
+    append_blob(&log, session(1), 1, NewBlob::new(format!("small {VALUE}").into_bytes()));
+    append_blob(&log, session(1), 2, NewBlob::new(VALUE.repeat(5000).into_bytes()));
+    append(&log, session(2), 0, &[opened("innocent")]).unwrap();
+    let views = Views::new(folder.path());
+    views.sessions(&log).unwrap();
+    assert!(is_anywhere(folder.path(), VALUE));
+
+    let redacted = log.redact(&Scrubber::redacting(VALUE)).unwrap();
+    views.rebuild(&log).unwrap();
+    assert_eq!((redacted.decisions, redacted.blobs), (1, 2));
+    assert!(!is_anywhere(folder.path(), VALUE));
+    let report = log.verify_stream(&session(1).to_string()).unwrap();
+    assert_eq!((report.verdict, report.redacted, report.events), (Verdict::Intact, 1, 3));
+    assert_eq!(events(&log, session(1))[0], opened("use [redacted] now"));
+    everything_is_intact(&log);
+    append(&log, session(1), 3, &[step(4)]).unwrap();
+}
+
+#[test]
+fn collection_drops_blobs_of_old_closed_sessions_and_keeps_their_events() {
+    const DAY: i64 = 86_400_000;
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append_blob(&log, session(1), 0, large());
+    append_blob(&log, session(2), 0, NewBlob::new(b"still needed".as_slice()));
+    append(&log, session(1), 1, &[closed()]).unwrap();
+    fs::write(folder.path().join("blobs").join("loose"), b"").unwrap();
+    let stray = folder.path().join("blobs").join(&large().reference().sha256.to_string()[..2]).join(".new-x");
+    fs::write(&stray, b"left by a crash").unwrap();
+    let inventory = Inventory {
+        now: Timestamp(i64::MAX / 2),
+        keep_blobs_ms: 90 * 86_400_000,
+        blobs: log.blob_uses().unwrap(),
+        loose_files: log.loose_files().unwrap(),
+        disk_used_bytes: log.disk_used_bytes().unwrap(),
+        disk_limit_bytes: u64::MAX,
+    };
+    assert!(inventory.disk_used_bytes > 120_000);
+    let collected = log.collect(&retention::plan(&inventory).actions, Timestamp(DAY)).unwrap();
+    assert_eq!((collected.blobs, collected.files), (1, 1));
+    assert!(!stray.exists());
+    let gone = log.blob(large().reference().sha256).unwrap_err();
+    assert!(gone.to_string().contains("retention"), "{gone}");
+    assert_eq!(events(&log, session(1)), [finished_with(&large()), closed()]);
+    everything_is_intact(&log);
+
+    append_blob(&log, session(3), 0, large());
+    assert_eq!(log.blob(large().reference().sha256).unwrap().len(), 120_000, "it comes back when stored again");
+}
+
+#[test]
+fn a_backup_is_whole_while_others_write_and_restores_elsewhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append_blob(&log, session(1), 0, large());
+    let target = folder.path().join("copy.longhaul");
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            for n in 0..200 {
+                append(&log, session(2), n, &[opened("busy")]).unwrap();
+            }
+        });
+        log.backup(&target).unwrap();
+        writer.join().unwrap();
+    });
+    assert!(matches!(log.backup(&target), Err(StoreError::File { .. })), "a backup overwrites nothing");
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    let restored = restore(elsewhere.path(), &target, "t").unwrap();
+    assert_eq!(restored.set_aside, None);
+    let copy = sqlite(elsewhere.path());
+    everything_is_intact(&copy);
+    assert_eq!(events(&copy, session(1)), [finished_with(&large())]);
+    assert_eq!(copy.blob(large().reference().sha256).unwrap().len(), 120_000);
+    let copied = events(&copy, session(2)).len();
+    append(&copy, session(2), copied as u64, &[step(1)]).unwrap();
+}
+
+#[test]
+fn restoring_sets_aside_what_was_there_and_needs_to_be_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append(&log, session(1), 0, &[opened("old")]).unwrap();
+    let target = folder.path().join("copy.longhaul");
+    log.backup(&target).unwrap();
+    append(&log, session(1), 1, &[step(2)]).unwrap();
+    let views = Views::new(folder.path());
+    assert_eq!(views.sessions(&log).unwrap()[0].seq, Seq(2));
+    assert!(matches!(restore(folder.path(), &target, "t"), Err(StoreError::InUse { .. })));
+    drop(log);
+    let aside = restore(folder.path(), &target, "t").unwrap().set_aside.unwrap();
+    let log = sqlite(folder.path());
+    assert_eq!(events(&log, session(1)), [opened("old")]);
+    assert_eq!(Views::new(folder.path()).sessions(&log).unwrap()[0].seq, Seq(1));
+    assert!(aside.exists());
+}
+
+#[test]
+fn garbage_is_not_restored() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(sqlite(folder.path()));
+    let other = folder.path().join("other.db");
+    for bytes in [&b""[..], b"hello", &[0; 8192]] {
+        fs::write(&other, bytes).unwrap();
+        assert!(restore(folder.path(), &other, "t").is_err());
+    }
+    assert!(restore(folder.path(), &folder.path().join("absent"), "t").is_err());
+    everything_is_intact(&sqlite(folder.path()));
+}
+
+fn exported(log: &SqliteLog) -> String {
+    let mut text = Vec::new();
+    log.export(&log.stream_names().unwrap(), &mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn an_export_imports_elsewhere_with_the_same_hashes() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (log, copy) = (sqlite(here.path()), sqlite(there.path()));
+    append(&log, session(1), 0, &[opened("a"), step(2)]).unwrap();
+    append_blob(&log, session(1), 2, large());
+    let text = exported(&log);
+    let imported = copy.import(&mut Cursor::new(&text), &no_scrubbing()).unwrap();
+    assert_eq!((imported.streams, imported.decisions, imported.blobs), (1, 2, 1));
+    everything_is_intact(&copy);
+    let end = |log: &SqliteLog| log.head(session(1)).unwrap().unwrap().hash;
+    assert_eq!(end(&log), end(&copy));
+    assert_eq!(copy.blob(large().reference().sha256).unwrap().len(), 120_000);
+
+    let again = copy.import(&mut Cursor::new(&text), &no_scrubbing()).unwrap();
+    assert_eq!((again.decisions, again.already_here), (0, 2));
+    append(&log, session(1), 3, &[step(4)]).unwrap();
+    let more = copy.import(&mut Cursor::new(exported(&log)), &no_scrubbing()).unwrap();
+    assert_eq!(more.decisions, 1, "what came later is added");
+}
+
+#[test]
+fn an_import_that_does_not_fit_changes_nothing() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (log, copy) = (sqlite(here.path()), sqlite(there.path()));
+    append(&log, session(2), 0, &[opened("fine")]).unwrap();
+    append(&log, session(1), 0, &[opened("a")]).unwrap();
+    append(&log, session(1), 1, &[step(2)]).unwrap();
+    append(&copy, session(1), 0, &[opened("another")]).unwrap();
+    let text = exported(&log);
+    let import = |text: &str| copy.import(&mut Cursor::new(text), &no_scrubbing());
+    assert!(matches!(import(&text), Err(ImportError::Diverges { .. })));
+    let mut fine = Vec::new();
+    log.export(&[session(2).to_string()], &mut fine).unwrap();
+    let forged = String::from_utf8(fine).unwrap().replace("fine", "fake");
+    assert!(matches!(import(&forged), Err(ImportError::Broken { .. })));
+    assert!(matches!(import("hello"), Err(ImportError::NotAnExport { line: 1, .. })));
+    assert!(matches!(import(""), Err(ImportError::NotAnExport { .. })));
+    let without_first: String = text.lines().filter(|line| !line.contains("\"a\"")).collect::<Vec<_>>().join("\n");
+    assert!(import(&without_first).is_err());
+    assert_eq!(copy.stream_names().unwrap(), [session(1).to_string()]);
+}
+
+#[test]
+fn an_import_brings_no_secret_in() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (log, copy) = (sqlite(here.path()), sqlite(there.path()));
+    append(&log, session(1), 0, &[opened("the canary sings")]).unwrap();
+    append_blob(&log, session(1), 1, NewBlob::new(b"a canary".as_slice()));
+    append_blob(&log, session(1), 2, NewBlob::new("canary ".repeat(20_000).into_bytes()));
+    let scrubber = Scrubber::new(&[Secret { name: "BIRD".into(), value: "canary".into() }]);
+    let imported = copy.import(&mut Cursor::new(exported(&log)), &scrubber).unwrap();
+    assert_eq!(imported.scrubbed, 3);
+    assert!(!is_anywhere(there.path(), "canary"));
+    everything_is_intact(&copy);
+}
+
+#[test]
+fn a_store_that_is_not_there_is_not_made_by_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let read = Options { access: Access::Read, ..options(&folder.path().join("none")) };
+    assert!(matches!(SqliteLog::open(&read), Err(StoreError::Absent { .. })));
+    assert!(!folder.path().join("none").exists());
+}
+
+#[test]
+fn another_programs_database_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("longhaul.db");
+    fs::write(&path, b"not a database at all, but long enough to look like one".repeat(100)).unwrap();
+    let before = fs::read(&path).unwrap();
+    assert!(SqliteLog::open(&options(folder.path())).is_err());
+    assert_eq!(fs::read(&path).unwrap(), before);
+}

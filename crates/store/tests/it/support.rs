@@ -1,0 +1,91 @@
+//! Small things that the tests share.
+
+use std::path::Path;
+
+use longhaul_events::{
+    CloseOutcome, Content, Digest, NodeId, Nonce, Seq, SessionEvent, SessionId, SessionKey, StepId, StreamId,
+    Timestamp,
+};
+use longhaul_store::{Access, Append, AppendError, Appended, Log, NewBlob, Options, SqliteLog, State, StreamAppend};
+use serde_json::json;
+
+pub fn sqlite(folder: &Path) -> SqliteLog {
+    SqliteLog::open(&options(folder)).unwrap()
+}
+
+pub fn options(folder: &Path) -> Options {
+    Options { folder: folder.to_owned(), poke: None, access: Access::Write }
+}
+
+pub fn session(n: u8) -> StreamId {
+    StreamId::from(SessionId::from_bytes([n; 8]))
+}
+
+pub fn opened(goal: &str) -> SessionEvent {
+    SessionEvent::Opened {
+        key: SessionKey::from_bytes([7; 16]),
+        goal: Content::Inline(json!(goal)),
+        workspace: None,
+        parent: None,
+    }
+}
+
+pub fn step(n: u64) -> SessionEvent {
+    SessionEvent::StepHandedOut {
+        node: NodeId(Seq(n)),
+        after: None,
+        step: StepId(format!("step-{n}")),
+        prompt: Content::Inline(json!("Do it.")),
+        nonce: Nonce::from_bytes([1; 5]),
+    }
+}
+
+pub fn finished_with(blob: &NewBlob) -> SessionEvent {
+    SessionEvent::StepFinished {
+        node: NodeId(Seq(2)),
+        nonce: Nonce::from_bytes([1; 5]),
+        payload: Content::Blob(blob.reference()),
+        payload_hash: Digest::ZERO,
+        answer: Content::Inline(json!(null)),
+        epoch: None,
+    }
+}
+
+pub fn closed() -> SessionEvent {
+    SessionEvent::Closed { outcome: CloseOutcome::Completed }
+}
+
+pub fn state(text: &str) -> Option<State> {
+    Some(State { fold_version: 1, bytes: text.as_bytes().to_vec() })
+}
+
+pub fn append(
+    log: &dyn Log,
+    stream: StreamId,
+    expected: u64,
+    events: &[SessionEvent],
+) -> Result<Appended, AppendError> {
+    append_at(log, stream, expected, events, Timestamp(1000))
+}
+
+pub fn append_at(
+    log: &dyn Log,
+    stream: StreamId,
+    expected: u64,
+    events: &[SessionEvent],
+    at: Timestamp,
+) -> Result<Appended, AppendError> {
+    let part = StreamAppend::new(stream, Seq(expected), events, state("state"));
+    log.append(Append { at, streams: vec![part], blobs: Vec::new() })
+}
+
+pub fn append_blob(log: &dyn Log, stream: StreamId, expected: u64, blob: NewBlob) {
+    let part = StreamAppend::new(stream, Seq(expected), &[finished_with(&blob)], None);
+    log.append(Append { at: Timestamp(1000), streams: vec![part], blobs: vec![blob] }).unwrap();
+}
+
+/// All events of a stream, verified.
+pub fn events(log: &dyn Log, stream: StreamId) -> Vec<SessionEvent> {
+    let decisions = log.read(stream, Seq(0), usize::MAX).unwrap();
+    decisions.iter().flat_map(|decision| decision.events().unwrap()).collect()
+}
