@@ -168,10 +168,9 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     let mut rows = Vec::new();
     for key in KEYS {
         let set = layers.iter().flat_map(|layer| &layer.0).rfind(|(set, _, _)| *set == key);
-        let (value, origin) =
-            set.map_or((key.default.to_owned(), Origin::Default), |(_, value, origin)| {
-                (value.clone(), origin.clone())
-            });
+        let (value, origin) = set.map_or((key.default.to_owned(), Origin::Default), |(_, value, origin)| {
+            (value.clone(), origin.clone())
+        });
         rows.push(Row { key: key.path, value, origin, about: key.about });
     }
     Ok(Config {
@@ -235,7 +234,10 @@ mod tests {
     fn a_wrong_value_names_its_line() {
         let layer = parse_file("user.yml", "retention:\n  blobs: soon\n").unwrap();
         let message = resolve(&[layer]).unwrap_err().to_string();
-        assert!(message.starts_with("user.yml:2 sets `retention.blobs`: `soon` is not a duration"), "{message}");
+        assert!(
+            message.starts_with("user.yml:2 sets `retention.blobs`: `soon` is not a duration"),
+            "{message}"
+        );
     }
 
     #[test]

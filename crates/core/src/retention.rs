@@ -58,6 +58,16 @@ pub enum Target {
     LooseFile(String),
 }
 
+impl Action {
+    /// The blob that it is about, and its size.
+    pub fn blob(&self) -> Option<(Digest, u64)> {
+        match self.what {
+            Target::Blob(hash) => Some((hash, self.bytes)),
+            Target::LooseFile(_) => None,
+        }
+    }
+}
+
 /// Says what to collect. Events are never collected.
 pub fn plan(inventory: &Inventory) -> Plan {
     let blobs = inventory.blobs.iter().filter_map(|blob| {
@@ -107,7 +117,8 @@ mod tests {
 
     fn blob(users: &[Option<i64>]) -> BlobUse {
         let stream = StreamId::from(SessionId::from_bytes([1; 8]));
-        let user = |closed: &Option<i64>| BlobUser { stream, closed_at: closed.map(|days| Timestamp(days * DAY)) };
+        let user =
+            |closed: &Option<i64>| BlobUser { stream, closed_at: closed.map(|days| Timestamp(days * DAY)) };
         BlobUse {
             blob: BlobRef { sha256: Digest::ZERO, bytes: 10 },
             stored_at: Timestamp(0),
@@ -141,7 +152,8 @@ mod tests {
 
     #[test]
     fn loose_files_go_when_they_have_settled() {
-        let file = |path: &str, at: i64| LooseFile { path: path.into(), bytes: 1, modified_at: Timestamp(at) };
+        let file =
+            |path: &str, at: i64| LooseFile { path: path.into(), bytes: 1, modified_at: Timestamp(at) };
         let mut inventory = inventory(blob(&[None]));
         inventory.loose_files = vec![file("old", 0), file("new", 100 * DAY - 1000)];
         let targets: Vec<_> = plan(&inventory).actions.into_iter().map(|action| action.what).collect();

@@ -135,7 +135,9 @@ impl Session {
                 self.tip = None;
                 self.steps_finished += 1;
             }
-            SessionEvent::HandleReissued { node, nonce } => self.remember(Offer { node: *node, nonce: *nonce }),
+            SessionEvent::HandleReissued { node, nonce } => {
+                self.remember(Offer { node: *node, nonce: *nonce })
+            }
             SessionEvent::Forked { from: _, nonce, left: _ } => {
                 self.tip = None;
                 self.reissued.retain(|offer| offer.nonce != *nonce);

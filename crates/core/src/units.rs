@@ -71,7 +71,10 @@ mod tests {
     fn sizes_are_read_and_shown() {
         assert_eq!(parse_size_bytes("20G"), Ok(21_474_836_480));
         assert_eq!(parse_size_bytes("512"), Ok(512));
-        assert_eq!([show_size(512), show_size(1536), show_size(20 << 30)], ["512 bytes", "1.5 KB", "20.0 GB"]);
+        assert_eq!(
+            [show_size(512), show_size(1536), show_size(20 << 30)],
+            ["512 bytes", "1.5 KB", "20.0 GB"]
+        );
     }
 
     #[test]

@@ -198,9 +198,6 @@ mod tests {
         let weak = Rejection::WeakChannel { channel: Channel::Client };
         assert_eq!(workspace(&[registered()]).decide(trust(Channel::Client)), Err(weak));
         assert_eq!(workspace(&[]).decide(trust(Channel::Terminal)), Err(Rejection::NotRegistered));
-        assert_eq!(
-            workspace(&[]).decide(Command::Remove { by: "x".into() }),
-            Err(Rejection::NotRegistered)
-        );
+        assert_eq!(workspace(&[]).decide(Command::Remove { by: "x".into() }), Err(Rejection::NotRegistered));
     }
 }

@@ -67,8 +67,11 @@ fn decode_each<E: StreamEvent>(body: &[u8]) -> Result<Vec<E>, DecodeError> {
             let event_type = event_type(&value);
             let upcaster = E::UPCASTERS.iter().find(|(known, _)| *known == event_type);
             let value = upcaster.map_or(value.clone(), |(_, upcast)| upcast(value));
-            serde_json::from_value(value)
-                .map_err(|source| DecodeError::Unknown { kind: E::KIND.name(), event_type, source })
+            serde_json::from_value(value).map_err(|source| DecodeError::Unknown {
+                kind: E::KIND.name(),
+                event_type,
+                source,
+            })
         })
         .collect()
 }
@@ -129,6 +132,9 @@ mod tests {
 
     #[test]
     fn types_can_be_listed_without_knowing_them() {
-        assert_eq!(peek_types(br#"[{"type":"teleported","x":1},{"type":"closed"}]"#), ["teleported", "closed"]);
+        assert_eq!(
+            peek_types(br#"[{"type":"teleported","x":1},{"type":"closed"}]"#),
+            ["teleported", "closed"]
+        );
     }
 }

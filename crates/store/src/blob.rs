@@ -21,6 +21,10 @@ impl NewBlob {
         Self { reference: BlobRef { sha256: sha256(&bytes), bytes: bytes.len() as u64 }, bytes }
     }
 
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     pub fn reference(&self) -> BlobRef {
         self.reference
     }

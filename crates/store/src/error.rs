@@ -26,7 +26,9 @@ pub enum StoreError {
     NotWritable { path: PathBuf },
     #[error("another process kept the database locked for {waited_ms} ms; try again")]
     Busy { waited_ms: u64 },
-    #[error("the disk reported a fault while storing, so it is not known whether it was stored; ask again with the same handle")]
+    #[error(
+        "the disk reported a fault while storing, so it is not known whether it was stored; ask again with the same handle"
+    )]
     OutcomeUnknown(#[source] rusqlite::Error),
     #[error("blob {hash} {problem}")]
     Blob { hash: Digest, problem: BlobProblem },
@@ -87,7 +89,9 @@ impl StoreError {
     pub(crate) fn file(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => Self::DiskFull,
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+                Self::DiskFull
+            }
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => Self::NotWritable { path },
             _ => Self::File { doing, path, source },
         }
@@ -103,9 +107,10 @@ impl From<rusqlite::Error> for StoreError {
         };
         match failure.code {
             // Our statements are fixed and tested: if one no longer fits, the schema was damaged.
-            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase | ErrorCode::Unknown | ErrorCode::TypeMismatch => {
-                Self::damaged(error.to_string())
-            }
+            ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
+            | ErrorCode::Unknown
+            | ErrorCode::TypeMismatch => Self::damaged(error.to_string()),
             ErrorCode::DiskFull => Self::DiskFull,
             ErrorCode::ReadOnly | ErrorCode::CannotOpen | ErrorCode::PermissionDenied => {
                 Self::NotWritable { path: PathBuf::from("the data directory") }

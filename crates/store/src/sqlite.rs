@@ -81,7 +81,8 @@ impl SqliteLog {
             Access::Read => {}
         }
         let presence = Presence::join(&options.folder)?;
-        let writer = open_checked(&path, options.access).map_err(|error| connection::not_writable_at(&path, error))?;
+        let writer =
+            open_checked(&path, options.access).map_err(|error| connection::not_writable_at(&path, error))?;
         Ok(Self {
             blobs: BlobFiles::new(options.folder.join("blobs")),
             folder: options.folder.clone(),
@@ -98,7 +99,10 @@ impl SqliteLog {
     }
 
     /// Runs `read` on a connection of its own, so that readers never wait for the writer.
-    fn reading<T>(&self, read: impl FnOnce(&mut Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn reading<T>(
+        &self,
+        read: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let idle = self.readers.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut connection = match idle {
             Some(connection) => connection,
@@ -173,7 +177,9 @@ fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
 impl Log for SqliteLog {
     fn append(&self, append: Append) -> Result<Appended, AppendError> {
         self.blobs.write_large(&append.blobs)?;
-        let answer = self.group.submit(append, |group| self.writing(|writer| commit::commit(writer, &self.blobs, &group)));
+        let answer = self
+            .group
+            .submit(append, |group| self.writing(|writer| commit::commit(writer, &self.blobs, &group)));
         if answer.is_ok() {
             self.poke();
         }

@@ -141,7 +141,9 @@ impl Views {
         let connection = Connection::open(&self.path)?;
         connection.busy_timeout(std::time::Duration::from_secs(5))?;
         // Not synced: what a power cut takes away is made again.
-        connection.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cell_size_check = ON;")?;
+        connection.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cell_size_check = ON;",
+        )?;
         connection.execute_batch(SCHEMA)?;
         Ok(connection)
     }

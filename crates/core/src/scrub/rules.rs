@@ -111,7 +111,8 @@ impl Rule {
     /// Where a match that starts at `start` ends.
     fn end(&self, bytes: &[u8], start: usize) -> Option<usize> {
         let rest = bytes[start..].strip_prefix(self.prefix.as_bytes())?;
-        let inside_a_word = start > 0 && (bytes[start - 1].is_ascii_alphanumeric() || bytes[start - 1] == b'_');
+        let inside_a_word =
+            start > 0 && (bytes[start - 1].is_ascii_alphanumeric() || bytes[start - 1] == b'_');
         if inside_a_word {
             return None; // `task-…` is no key
         }
@@ -179,7 +180,9 @@ mod tests {
 
     #[test]
     fn words_that_only_resemble_a_prefix_stay() {
-        for text in ["task-force-and-a-very-long-branch-name-indeed", "sk-short", "AKIA", "eyJhbGciOi", "xhf_"] {
+        for text in
+            ["task-force-and-a-very-long-branch-name-indeed", "sk-short", "AKIA", "eyJhbGciOi", "xhf_"]
+        {
             assert_eq!(clean(text), text);
         }
         let public = "-----BEGIN PUBLIC KEY-----\nMIIB\n-----END PUBLIC KEY-----";

@@ -95,7 +95,9 @@ pub enum Rejection {
         driver.process, driver.host
     )]
     Driven { driver: Driver, epoch: Epoch, until: Timestamp },
-    #[error("epoch {epoch} is no longer the driver, the newest is {current}; stop this driver and read the log")]
+    #[error(
+        "epoch {epoch} is no longer the driver, the newest is {current}; stop this driver and read the log"
+    )]
     StaleDriver { epoch: Epoch, current: Epoch },
     #[error("the lease of epoch {epoch} has not ended yet; look again later")]
     NotExpired { epoch: Epoch, until: Timestamp },

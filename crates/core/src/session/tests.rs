@@ -104,8 +104,12 @@ fn finishing_hands_out_the_next_step() {
 
 #[test]
 fn a_handle_is_live_once() {
-    let session =
-        session(&[opened(), handed_out(2, None, FIRST), finished(2, FIRST, None), handed_out(4, Some(2), SECOND)]);
+    let session = session(&[
+        opened(),
+        handed_out(2, None, FIRST),
+        finished(2, FIRST, None),
+        handed_out(4, Some(2), SECOND),
+    ]);
     let (node, nonce) = (NodeId(Seq(2)), FIRST);
     assert!(!session.is_live(node, nonce));
     assert_eq!(session.decide(finish(2, FIRST, ANYBODY)), Err(Rejection::NotLive { node, nonce }));
@@ -135,7 +139,8 @@ fn using_a_reissued_handle_is_a_fork() {
 fn only_so_many_reissued_handles_are_remembered() {
     let mut session = session(&[opened(), handed_out(2, None, FIRST)]);
     for n in 0..40u8 {
-        session.apply(&SessionEvent::HandleReissued { node: NodeId(Seq(2)), nonce: Nonce::from_bytes([n; 5]) });
+        session
+            .apply(&SessionEvent::HandleReissued { node: NodeId(Seq(2)), nonce: Nonce::from_bytes([n; 5]) });
     }
     assert_eq!(session.reissued.len(), REISSUED_KEPT);
     assert!(session.is_live(NodeId(Seq(2)), Nonce::from_bytes([39; 5])));

@@ -25,7 +25,8 @@ pub struct Restored {
 impl SqliteLog {
     /// Writes a backup to a new file while others go on writing.
     pub fn backup(&self, target: &Path) -> Result<u64, StoreError> {
-        let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let error = || StoreError::file("write", target);
         let unfinished = tempfile::Builder::new().prefix(".backup-").tempfile_in(folder).map_err(error())?;
         self.copy_into(unfinished.path())?;

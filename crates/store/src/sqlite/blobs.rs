@@ -27,8 +27,8 @@ pub(super) struct BlobRow {
 
 impl BlobRow {
     pub(super) fn load(connection: &Connection, hash: Digest) -> Result<Option<Self>, StoreError> {
-        let mut statement =
-            connection.prepare_cached("SELECT data, dropped IS NOT NULL, redacted FROM blob WHERE sha256 = ?1")?;
+        let mut statement = connection
+            .prepare_cached("SELECT data, dropped IS NOT NULL, redacted FROM blob WHERE sha256 = ?1")?;
         let row = statement.query_row([hash.0], |row| {
             let redacted = row.get::<_, Option<[u8; 32]>>(2)?.map(Digest);
             Ok(Self { data: row.get(0)?, dropped: row.get(1)?, redacted })
@@ -86,7 +86,8 @@ impl BlobFiles {
             sync_folder(self.folder.parent().unwrap_or(&self.folder))?;
         }
         let error = |doing| StoreError::file(doing, path);
-        let mut file = tempfile::Builder::new().prefix(".new-").tempfile_in(folder).map_err(error("write"))?;
+        let mut file =
+            tempfile::Builder::new().prefix(".new-").tempfile_in(folder).map_err(error("write"))?;
         file.write_all(bytes).map_err(error("write"))?;
         file.as_file().sync_all().map_err(error("sync"))?;
         file.persist(path).map_err(|failed| error("rename")(failed.error))?;

@@ -87,7 +87,11 @@ fn head_before(transaction: &Transaction<'_>, stream: &str) -> Result<Option<Hea
     }
 }
 
-fn store(transaction: &Transaction<'_>, append: &Append, last: &mut Position) -> Result<Appended, StoreError> {
+fn store(
+    transaction: &Transaction<'_>,
+    append: &Append,
+    last: &mut Position,
+) -> Result<Appended, StoreError> {
     for blob in &append.blobs {
         store_blob(transaction, blob, append.at)?;
     }

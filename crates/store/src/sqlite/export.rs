@@ -127,7 +127,8 @@ impl SqliteLog {
         let imported = self.writing(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             schema::may_write(&transaction)?;
-            let mut import = Import { log: self, transaction: &transaction, scrubber, done: Imported::default() };
+            let mut import =
+                Import { log: self, transaction: &transaction, scrubber, done: Imported::default() };
             import.lines(source)?;
             let done = import.done;
             transaction.commit()?;
@@ -157,13 +158,19 @@ impl Import<'_> {
             let line: Line = serde_json::from_str(&text).map_err(|error| not_an_export(error.to_string()))?;
             match line {
                 Line::Longhaul { export: 1 } => started = true,
-                Line::Longhaul { export } => return Err(not_an_export(format!("version {export} is not known"))),
+                Line::Longhaul { export } => {
+                    return Err(not_an_export(format!("version {export} is not known")));
+                }
                 _ if !started => return Err(not_an_export("it does not begin as one".to_owned())),
                 Line::Decision(line) => self.decision(number, line)?,
                 Line::Blob { sha256, redacted, data } => self.blob(number, sha256, redacted, &data)?,
             }
         }
-        if started { Ok(()) } else { Err(ImportError::NotAnExport { line: 1, problem: "it is empty".to_owned() }) }
+        if started {
+            Ok(())
+        } else {
+            Err(ImportError::NotAnExport { line: 1, problem: "it is empty".to_owned() })
+        }
     }
 
     fn decision(&mut self, number: u64, line: DecisionLine) -> Result<(), ImportError> {

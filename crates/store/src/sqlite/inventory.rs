@@ -75,8 +75,7 @@ impl SqliteLog {
                     reason: format!("{}, so nothing can be collected safely", row.reason),
                 })?;
                 after = decision.position;
-                let unreadable =
-                    |reason| StoreError::Quarantined { stream: decision.stream.clone(), reason };
+                let unreadable = |reason| StoreError::Quarantined { stream: decision.stream.clone(), reason };
                 for blob in verify::blobs_of(&decision).map_err(unreadable)? {
                     uses.users.entry(blob.sha256).or_default().insert(decision.stream.clone());
                 }

@@ -206,7 +206,8 @@ mod tests {
         for key in 1..200i64 {
             let size = usize::try_from(key * key % 30_000).unwrap();
             let blob: Vec<u8> = (0..size).map(|n| u8::try_from(n % 251).unwrap()).collect();
-            let number = [0, 1, -1, 127, -129, 40_000, -8_000_000, i64::MAX, i64::MIN][usize::try_from(key % 9).unwrap()];
+            let number = [0, 1, -1, 127, -129, 40_000, -8_000_000, i64::MAX, i64::MIN]
+                [usize::try_from(key % 9).unwrap()];
             database.execute("INSERT INTO t VALUES (?1, ?2, ?3)", (key, number, &blob)).unwrap();
             expected.push(RawRow { key, cells: vec![Cell::Null, Cell::Integer(number), Cell::Bytes(blob)] });
         }

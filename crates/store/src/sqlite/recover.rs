@@ -106,7 +106,8 @@ impl Salvage {
                 self.heads.insert(name, head);
             }
         }
-        let sql = format!("SELECT id, sha256, bytes, at, data, dropped, redacted FROM blob ORDER BY id {order}");
+        let sql =
+            format!("SELECT id, sha256, bytes, at, data, dropped, redacted FROM blob ORDER BY id {order}");
         each_until_failure(database, &sql, |row| {
             let saved = SavedBlob {
                 bytes: row.get(2)?,
@@ -225,7 +226,8 @@ fn each_until_failure(
 }
 
 fn raw_decision(key: i64, cells: &[Cell]) -> Option<DecisionRow> {
-    let [_, Cell::Text(stream), seq, count, at, Cell::Bytes(body), digest, previous, hash, redacted, ..] = cells
+    let [_, Cell::Text(stream), seq, count, at, Cell::Bytes(body), digest, previous, hash, redacted, ..] =
+        cells
     else {
         return None;
     };
@@ -319,12 +321,9 @@ fn save_head(
     let marked = before.and_then(|row| row.quarantined.clone());
     let head = match (before, chain.last()) {
         (Some(row), _) if quarantined.is_none() => row.head.clone(),
-        (_, Some((decision, _))) => Head {
-            seq: decision.last_seq(),
-            hash: decision.hash,
-            at: decision.at,
-            state: None,
-        },
+        (_, Some((decision, _))) => {
+            Head { seq: decision.last_seq(), hash: decision.hash, at: decision.at, state: None }
+        }
         (_, None) => Head { seq: Seq(0), hash: Digest::ZERO, at: Timestamp(0), state: None },
     };
     HeadRow { head, quarantined: quarantined.or(marked) }.save(transaction, stream)?;
@@ -334,14 +333,7 @@ fn save_head(
 fn save_blob(transaction: &Transaction<'_>, hash: Digest, blob: &SavedBlob) -> Result<(), StoreError> {
     transaction.execute(
         "INSERT INTO blob (sha256, bytes, at, data, dropped, redacted) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            hash.0,
-            blob.bytes,
-            blob.at.0,
-            blob.data,
-            blob.dropped,
-            blob.redacted.map(|digest| digest.0)
-        ],
+        params![hash.0, blob.bytes, blob.at.0, blob.data, blob.dropped, blob.redacted.map(|digest| digest.0)],
     )?;
     Ok(())
 }

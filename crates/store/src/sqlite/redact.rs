@@ -40,7 +40,11 @@ impl SqliteLog {
     }
 }
 
-fn redact(connection: &mut Connection, files: &BlobFiles, scrubber: &Scrubber) -> Result<Redacted, StoreError> {
+fn redact(
+    connection: &mut Connection,
+    files: &BlobFiles,
+    scrubber: &Scrubber,
+) -> Result<Redacted, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::may_write(&transaction)?;
     let decisions = redact_decisions(&transaction, scrubber)?;
@@ -59,7 +63,8 @@ fn redact(connection: &mut Connection, files: &BlobFiles, scrubber: &Scrubber) -
 fn redact_decisions(transaction: &Transaction<'_>, scrubber: &Scrubber) -> Result<u64, StoreError> {
     let mut changed = 0;
     let mut rows = transaction.prepare("SELECT position, body FROM decision ORDER BY position")?;
-    let mut update = transaction.prepare("UPDATE decision SET body = ?2, redacted = ?3 WHERE position = ?1")?;
+    let mut update =
+        transaction.prepare("UPDATE decision SET body = ?2, redacted = ?3 WHERE position = ?1")?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         let (position, body): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);

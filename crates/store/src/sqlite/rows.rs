@@ -45,12 +45,8 @@ impl DecisionRow {
         if body != self.redacted.unwrap_or(decision.digest) {
             return Err(format!("the stored bytes of event {} have changed", decision.seq));
         }
-        let header = Header {
-            stream: &decision.stream,
-            seq: decision.seq,
-            count: decision.count,
-            at: decision.at,
-        };
+        let header =
+            Header { stream: &decision.stream, seq: decision.seq, count: decision.count, at: decision.at };
         if link(decision.previous, &header, decision.digest) != decision.hash || decision.count == 0 {
             return Err(format!("the chain is broken at event {}", decision.seq));
         }
@@ -82,7 +78,8 @@ impl HeadRow {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let fold_version = row.get(3)?;
         let state = row.get::<_, Option<Vec<u8>>>(4)?.map(|bytes| State { fold_version, bytes });
-        let head = Head { seq: Seq(row.get(0)?), hash: Digest(row.get(1)?), at: Timestamp(row.get(2)?), state };
+        let head =
+            Head { seq: Seq(row.get(0)?), hash: Digest(row.get(1)?), at: Timestamp(row.get(2)?), state };
         Ok(Self { head, quarantined: row.get(5)? })
     }
 

@@ -39,7 +39,10 @@ pub enum Verdict {
 pub enum Finding {
     /// SQLite itself finds its file in disorder.
     Structure(String),
-    Blob { hash: Digest, problem: String },
+    Blob {
+        hash: Digest,
+        problem: String,
+    },
 }
 
 impl SqliteLog {
@@ -142,8 +145,8 @@ impl SqliteLog {
 }
 
 pub(super) fn stream_names(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    let mut statement =
-        connection.prepare("SELECT stream FROM head UNION SELECT DISTINCT stream FROM decision ORDER BY 1")?;
+    let mut statement = connection
+        .prepare("SELECT stream FROM head UNION SELECT DISTINCT stream FROM decision ORDER BY 1")?;
     let names = statement.query_map([], |row| row.get(0))?;
     Ok(names.collect::<Result<_, _>>()?)
 }
@@ -173,7 +176,8 @@ pub(super) fn blobs_of(decision: &Decision) -> Result<Vec<BlobRef>, String> {
         let events = decode_batch::<E>(body).map_err(|error| error.to_string())?;
         Ok(events.iter().flat_map(StreamEvent::blobs).collect())
     }
-    let stream: StreamId = decision.stream.parse().map_err(|_| "a kind of stream from a newer release".to_owned())?;
+    let stream: StreamId =
+        decision.stream.parse().map_err(|_| "a kind of stream from a newer release".to_owned())?;
     match stream.kind() {
         StreamKind::Session => of::<SessionEvent>(&decision.body),
         StreamKind::Workspace => of::<WorkspaceEvent>(&decision.body),

@@ -155,7 +155,9 @@ impl SessionRow {
                 self.workspace = *workspace;
                 self.parent = *parent;
             }
-            SessionEvent::DriverTaken { epoch: _, driver, expires_at: _ } => self.driver = Some(driver.clone()),
+            SessionEvent::DriverTaken { epoch: _, driver, expires_at: _ } => {
+                self.driver = Some(driver.clone())
+            }
             SessionEvent::DriverExpired { .. } | SessionEvent::DriverReleased { .. } => self.driver = None,
             SessionEvent::StepHandedOut { step, .. } => self.step = Some(step.clone()),
             SessionEvent::StepFinished { .. } => {

@@ -75,7 +75,10 @@ fn several_streams_are_appended_together_or_not_at_all() {
         assert!(matches!(log.append(both(0)), Err(AppendError::Conflict { .. })));
         assert_eq!(events(log, session(1)), []);
         let blob = NewBlob::new(b"orphan".as_slice()).reference().sha256;
-        assert!(matches!(log.blob(blob), Err(StoreError::Blob { .. })), "the blob came in with a refused append");
+        assert!(
+            matches!(log.blob(blob), Err(StoreError::Blob { .. })),
+            "the blob came in with a refused append"
+        );
         log.append(both(1)).unwrap();
         assert_eq!(events(log, session(1)), [opened("a"), step(2)]);
         assert_eq!(events(log, session(2)), [opened("b"), step(2)]);

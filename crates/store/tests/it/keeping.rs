@@ -30,7 +30,9 @@ fn files_under(folder: &Path) -> Vec<Vec<u8>> {
 }
 
 fn is_anywhere(folder: &Path, needle: &str) -> bool {
-    files_under(folder).iter().any(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
+    files_under(folder)
+        .iter()
+        .any(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
 }
 
 fn no_scrubbing() -> Scrubber {
@@ -112,7 +114,11 @@ fn collection_drops_blobs_of_old_closed_sessions_and_keeps_their_events() {
     everything_is_intact(&log);
 
     append_blob(&log, session(3), 0, large());
-    assert_eq!(log.blob(large().reference().sha256).unwrap().len(), 120_000, "it comes back when stored again");
+    assert_eq!(
+        log.blob(large().reference().sha256).unwrap().len(),
+        120_000,
+        "it comes back when stored again"
+    );
 }
 
 #[test]
@@ -219,7 +225,8 @@ fn an_import_that_does_not_fit_changes_nothing() {
     assert!(matches!(import(&forged), Err(ImportError::Broken { .. })));
     assert!(matches!(import("hello"), Err(ImportError::NotAnExport { line: 1, .. })));
     assert!(matches!(import(""), Err(ImportError::NotAnExport { .. })));
-    let without_first: String = text.lines().filter(|line| !line.contains("\"a\"")).collect::<Vec<_>>().join("\n");
+    let without_first: String =
+        text.lines().filter(|line| !line.contains("\"a\"")).collect::<Vec<_>>().join("\n");
     assert!(import(&without_first).is_err());
     assert_eq!(copy.stream_names().unwrap(), [session(1).to_string()]);
 }

@@ -6,7 +6,9 @@ use longhaul_events::{
     CloseOutcome, Content, Digest, NodeId, Nonce, Seq, SessionEvent, SessionId, SessionKey, StepId, StreamId,
     Timestamp,
 };
-use longhaul_store::{Access, Append, AppendError, Appended, Log, NewBlob, Options, SqliteLog, State, StreamAppend};
+use longhaul_store::{
+    Access, Append, AppendError, Appended, Log, NewBlob, Options, SqliteLog, State, StreamAppend,
+};
 use serde_json::json;
 
 pub fn sqlite(folder: &Path) -> SqliteLog {

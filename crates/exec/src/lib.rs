@@ -1,0 +1,33 @@
+//! Processes: start, capture, time out, kill a whole tree and verify that it is dead.
+//!
+//! The only crate that starts a process. It must never judge a result: an exit status is handed on as it
+//! is and nothing is read into what a program printed.
+//!
+//! # Which processes belong to a program
+//!
+//! Every program is started in its own process group and with an unused mark in `LONGHAUL_PROCESS`. On
+//! Linux its tree is whatever `/proc` shows to be in that group, to carry the mark, or to descend from a
+//! process that does. Marks of nested programs are appended, so an outer program's tree holds the inner ones.
+//!
+//! When a program ends, the rest of its tree is killed: nothing that is started here, or from what is
+//! started here, can become a daemon.
+//!
+//! What this cannot find: a process that left its group *and* outlived its parent *and* wiped or hid its
+//! environment before we first looked. Only a PID namespace holds those. On systems other than Linux the
+//! tree is the process group alone.
+
+mod captured;
+mod error;
+mod kill;
+mod mark;
+mod program;
+mod pump;
+mod running;
+mod spawn;
+mod supervisor;
+mod tree;
+
+pub use captured::Captured;
+pub use error::Error;
+pub use program::{Environment, Program, Stdin};
+pub use running::{Finished, Outcome, Running, Stopper, run, start};

@@ -1,0 +1,118 @@
+//! Running programs as callers see them. Every program has a supervising thread from its start to its
+//! verified end, so bounds hold even while nobody waits.
+
+use std::io::{PipeWriter, Write as _};
+use std::panic;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::supervisor;
+use crate::{Captured, Error, Program};
+
+/// Runs a program to its end.
+pub fn run(program: &Program) -> Result<Finished, Error> {
+    start(program)?.wait()
+}
+
+/// Starts a program and returns as soon as it runs.
+pub fn start(program: &Program) -> Result<Running, Error> {
+    let (id, control, supervisor) = supervisor::start(program)?;
+    Ok(Running { id, stopper: Stopper { control: Arc::new(control) }, supervisor: Some(supervisor) })
+}
+
+/// A program that was started. Dropping it kills its tree and waits until that is dead.
+#[derive(Debug)]
+pub struct Running {
+    id: u32,
+    stopper: Stopper,
+    supervisor: Option<JoinHandle<Result<Finished, Error>>>,
+}
+
+impl Running {
+    /// The process id, also the id of the process group.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Waits for the end of the program and of all that it left behind.
+    pub fn wait(mut self) -> Result<Finished, Error> {
+        self.supervisor
+            .take()
+            .map(join)
+            .expect("only `wait` and `drop` take the supervisor, and each is the last call")
+    }
+
+    /// Kills the whole tree and verifies it. A program that had already ended keeps its own outcome.
+    pub fn kill(self) -> Result<Finished, Error> {
+        self.stopper.stop();
+        self.wait()
+    }
+
+    /// A handle with which another thread can end the program while this one waits.
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(supervisor) = self.supervisor.take() {
+            self.stopper.stop();
+            if let Ok(Err(error)) = supervisor.join() {
+                tracing::warn!(%error, id = self.id, "a dropped program did not end cleanly");
+            }
+        }
+    }
+}
+
+/// Ends a running program from another thread.
+#[derive(Debug, Clone)]
+pub struct Stopper {
+    control: Arc<PipeWriter>,
+}
+
+impl Stopper {
+    /// Asks for the kill and returns at once; `wait` answers when it is verified. Asking again does nothing.
+    pub fn stop(&self) {
+        // Fails only when the supervisor is gone, and then the program has ended.
+        let _ = (&*self.control).write_all(&[1]);
+    }
+}
+
+/// A program that has ended, with all of its tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finished {
+    pub outcome: Outcome,
+    pub stdout: Captured,
+    pub stderr: Captured,
+    /// From the start to the end of the program itself, without the killing of what it left behind.
+    pub duration: Duration,
+    /// Processes of its tree, itself excepted, that were still alive when it ended or was ended. Counted on
+    /// Linux only.
+    pub survivors_killed: usize,
+}
+
+impl Finished {
+    /// Whether the program ended by itself with status 0.
+    pub fn succeeded(&self) -> bool {
+        self.outcome == Outcome::Exited(0)
+    }
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// By itself, with this status.
+    Exited(i32),
+    /// By a signal that we did not send.
+    Signalled(i32),
+    /// We killed it because its time was over.
+    TimedOut,
+    /// We killed it because `kill`, a `Stopper` or a drop asked for it.
+    Stopped,
+}
+
+fn join(supervisor: JoinHandle<Result<Finished, Error>>) -> Result<Finished, Error> {
+    supervisor.join().unwrap_or_else(|payload| panic::resume_unwind(payload))
+}

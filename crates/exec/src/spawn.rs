@@ -1,0 +1,83 @@
+//! The one place where a process comes into being. Says precisely why one could not.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
+
+use crate::mark::{self, Mark};
+use crate::{Environment, Error, Program, Stdin};
+
+/// Starts the program in a process group of its own, marked, with pipes for its output.
+pub(crate) fn spawn(program: &Program, mark: &Mark) -> Result<Child, Error> {
+    if let Some(directory) = &program.directory {
+        check(program, directory)?;
+    }
+    command(program, mark).spawn().map_err(|source| explain(program, source))
+}
+
+/// Afterwards a refusal could no longer be told from one that is about the program's file.
+fn check(program: &Program, directory: &Path) -> Result<(), Error> {
+    let (program, directory) = (program.name.clone(), directory.to_path_buf());
+    if !directory.is_dir() {
+        return Err(Error::DirectoryMissing { program, directory });
+    }
+    if access(&directory, Access::EXEC_OK).is_err() {
+        return Err(Error::DirectoryForbidden { program, directory });
+    }
+    Ok(())
+}
+
+fn command(program: &Program, mark: &Mark) -> Command {
+    #[expect(clippy::disallowed_methods, reason = "this is the place that the ban points to")]
+    let mut command = Command::new(&program.name);
+    command.args(&program.args);
+    if let Some(directory) = &program.directory {
+        command.current_dir(directory);
+    }
+    if let Environment::Only(variables) = &program.environment {
+        command.env_clear().envs(variables.iter().map(|(name, value)| (name, value)));
+    }
+    for name in &program.removed {
+        command.env_remove(name);
+    }
+    command.envs(program.set.iter().map(|(name, value)| (name, value)));
+    // Last, so that nothing a caller sets can hide a process from its own kill.
+    command.env(mark::VARIABLE, mark.value(std::env::var_os(mark::VARIABLE).as_deref()));
+    command.stdin(match program.stdin {
+        Stdin::Null => Stdio::null(),
+        Stdin::Bytes(_) => Stdio::piped(),
+    });
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    command
+}
+
+fn explain(program: &Program, source: io::Error) -> Error {
+    let name = program.name.clone();
+    match Errno::from_io_error(&source) {
+        // A folder on the path that may not be entered also makes a search in vain end in a refusal.
+        Some(Errno::NOENT | Errno::ACCESS) if location(program).is_none() => {
+            Error::ProgramNotFound { program: name }
+        }
+        Some(Errno::NOENT) => Error::InterpreterMissing { program: name },
+        Some(Errno::ACCESS | Errno::NOEXEC) => Error::NotExecutable { program: name, source },
+        Some(Errno::TOOBIG) => Error::TooLong { program: name, source },
+        _ if source.kind() == io::ErrorKind::InvalidInput => Error::NulByte { program: name, source },
+        _ => Error::Start { program: name, source },
+    }
+}
+
+/// Where the program's file is, if anywhere.
+fn location(program: &Program) -> Option<PathBuf> {
+    let name = Path::new(&program.name);
+    if name.components().count() > 1 {
+        let base = program.directory.as_deref().unwrap_or(Path::new(""));
+        return Some(base.join(name)).filter(|path| path.try_exists().unwrap_or(true));
+    }
+    let path = program.variable(OsStr::new("PATH")).unwrap_or_else(|| "/bin:/usr/bin".into());
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|candidate| candidate.exists())
+}

@@ -1,0 +1,220 @@
+//! The thread that takes one program from its start to its verified end. Must never let go of a living
+//! tree: every way out of here, errors too, goes through the kill.
+
+use std::io::{self, PipeReader, PipeWriter, Write as _};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+
+use crate::kill::{self, Ended};
+use crate::mark::Mark;
+use crate::pump::Pump;
+use crate::spawn::spawn;
+use crate::tree::{Eve, Tree};
+use crate::{Error, Finished, Outcome, Program};
+
+type Handle = JoinHandle<Result<Finished, Error>>;
+
+/// Starts the program and its supervisor. What is written to the pipe, or its closing, asks for the kill.
+pub(crate) fn start(program: &Program) -> Result<(u32, PipeWriter, Handle), Error> {
+    let failed = |doing, source| Error::Supervise { program: program.name.clone(), doing, source };
+    let (reader, writer) = io::pipe().map_err(|source| failed("make a pipe", source))?;
+    let (started, answer) = mpsc::sync_channel(1);
+    let program = program.clone();
+    let name = program.name.clone();
+    // The thread comes first: no program may lack a supervisor because no thread is to be had.
+    let handle = thread::Builder::new()
+        .name("supervisor".into())
+        .spawn(move || {
+            let supervisor = Supervisor::start(program, reader)?;
+            // The caller is waiting for it in this very function.
+            let _ = started.send(supervisor.child.id());
+            supervisor.run()
+        })
+        .map_err(|source| Error::Supervise { program: name, doing: "start a thread", source })?;
+    match answer.recv() {
+        Ok(id) => Ok((id, writer, handle)),
+        Err(_) => Err(never_started(handle)),
+    }
+}
+
+fn never_started(handle: Handle) -> Error {
+    match handle.join() {
+        Ok(Err(error)) => error,
+        Ok(Ok(_)) => unreachable!("a supervisor that runs says so first"),
+        Err(payload) => std::panic::resume_unwind(payload),
+    }
+}
+
+#[derive(Debug)]
+struct Supervisor {
+    program: Program,
+    child: Child,
+    tree: Tree,
+    pump: Pump,
+    started_at: Instant,
+}
+
+impl Supervisor {
+    fn start(program: Program, control: PipeReader) -> Result<Self, Error> {
+        let failed = |doing, source| Error::Supervise { program: program.name.clone(), doing, source };
+        let mark = Mark::fresh().map_err(|source| failed("draw a mark", source))?;
+        let (exit, exit_notice) = io::pipe().map_err(|source| failed("make a pipe", source))?;
+        let eve = Eve::now()?;
+        let started_at = Instant::now();
+        let mut child = spawn(&program, &mark)?;
+        let watched = Tree::new(eve, child.id(), mark).and_then(|tree| {
+            let pump = announce_exit(child.id(), exit_notice)
+                .and_then(|()| Pump::new(&program, &mut child, exit, control))
+                .map_err(|source| failed("watch its pipes", source))?;
+            Ok((tree, pump))
+        });
+        match watched {
+            Ok((tree, pump)) => Ok(Self { program, child, tree, pump, started_at }),
+            Err(error) => {
+                // It has only just begun, and without a tree its own process is all that can be reached.
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(error)
+            }
+        }
+    }
+
+    fn run(mut self) -> Result<Finished, Error> {
+        let supervised = self.supervise();
+        if supervised.is_err() {
+            self.abandon();
+        }
+        let (cause, ended) = supervised?;
+        self.finish(cause, &ended)
+    }
+
+    fn supervise(&mut self) -> Result<(Cause, Ended), Error> {
+        let cause = self.until_end()?;
+        let ended = self.end_tree()?;
+        // The waiting thread must be done with the process id before it is reaped and free for others.
+        while !ended.survived(self.tree.root()) && self.pump.exited_at().is_none() {
+            self.pump.turn(None).map_err(|source| self.failed("wait for the end", source))?;
+        }
+        Ok((cause, ended))
+    }
+
+    fn until_end(&mut self) -> Result<Cause, Error> {
+        let deadline = self.program.timeout.and_then(|timeout| self.started_at.checked_add(timeout));
+        loop {
+            if self.pump.exited_at().is_some() {
+                return Ok(Cause::ItsOwn);
+            }
+            if self.pump.stop_asked() {
+                return Ok(Cause::Asked);
+            }
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return Ok(Cause::Time);
+            }
+            self.pump.turn(deadline).map_err(|source| self.failed("move its output", source))?;
+        }
+    }
+
+    fn end_tree(&mut self) -> Result<Ended, Error> {
+        let Self { tree, pump, program, .. } = self;
+        // Pipes keep moving meanwhile: a process may have something to say before it goes.
+        let mut pause = |duration: Duration| {
+            pump.run_for(duration).map_err(|source| Error::Supervise {
+                program: program.name.clone(),
+                doing: "move its output",
+                source,
+            })
+        };
+        kill::end(tree, program.grace, &mut pause)
+    }
+
+    /// Kills without looking at pipes again, after looking at them failed.
+    fn abandon(&mut self) {
+        let mut pause = |duration| {
+            thread::sleep(duration);
+            Ok(())
+        };
+        match kill::end(&mut self.tree, Duration::ZERO, &mut pause) {
+            Ok(ended) if ended.survivors.is_empty() => {
+                let _ = self.child.wait();
+            }
+            Ok(ended) => tracing::error!(pids = ?ended.survivor_ids(), "processes survived SIGKILL"),
+            Err(error) => {
+                tracing::error!(%error, id = self.child.id(), "could not kill an abandoned program");
+            }
+        }
+    }
+
+    fn finish(mut self, cause: Cause, ended: &Ended) -> Result<Finished, Error> {
+        let root = self.tree.root();
+        let status = if ended.survived(root) {
+            None
+        } else {
+            Some(self.child.wait().map_err(|source| self.failed("read its exit status", source))?)
+        };
+        let outcome = match (cause, status) {
+            (Cause::Time, _) => Outcome::TimedOut,
+            (Cause::Asked, _) | (Cause::ItsOwn, None) => Outcome::Stopped,
+            (Cause::ItsOwn, Some(status)) => own_outcome(status),
+        };
+        let ended_at = self.pump.exited_at().unwrap_or_else(Instant::now);
+        let name = self.program.name;
+        let (stdout, stderr) = self.pump.finish().map_err(|source| Error::Supervise {
+            program: name,
+            doing: "read the rest of its output",
+            source,
+        })?;
+        let finished = Finished {
+            outcome,
+            stdout,
+            stderr,
+            duration: ended_at.saturating_duration_since(self.started_at),
+            survivors_killed: ended.killed_beside(root),
+        };
+        if ended.survivors.is_empty() {
+            Ok(finished)
+        } else {
+            Err(Error::Survived { pids: ended.survivor_ids(), finished: Box::new(finished) })
+        }
+    }
+
+    fn failed(&self, doing: &'static str, source: io::Error) -> Error {
+        Error::Supervise { program: self.program.name.clone(), doing, source }
+    }
+}
+
+/// Why a program is over.
+#[derive(Debug, Clone, Copy)]
+enum Cause {
+    ItsOwn,
+    Time,
+    Asked,
+}
+
+fn own_outcome(status: ExitStatus) -> Outcome {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Outcome::Exited(code),
+        (None, Some(signal)) => Outcome::Signalled(signal),
+        (None, None) => unreachable!("a process that was waited for has exited or was signalled"),
+    }
+}
+
+/// Writes to `notice` when the process has ended, and leaves it unreaped: until the tree is dead its id must
+/// stay taken, since it also names the group.
+fn announce_exit(id: u32, mut notice: PipeWriter) -> io::Result<()> {
+    let pid = i32::try_from(id).ok().and_then(Pid::from_raw).expect("a process id is a positive i32");
+    thread::Builder::new().name("exit notice".into()).spawn(move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        // An error means that there is nothing left to wait for, which is the same news.
+        let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), options));
+        // Not only closed: on systems without `pipe2` another program may have inherited a copy. Fails only
+        // when the supervisor is gone.
+        let _ = notice.write_all(&[1]);
+    })?;
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! Which processes belong to a program. Must never name a process that the program did not bring about:
+//! whatever is named here gets killed.
+
+use std::collections::HashSet;
+
+#[cfg(not(target_os = "linux"))]
+mod group;
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+mod table;
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) use group::{Eve, Process, Tree};
+#[cfg(target_os = "linux")]
+pub(crate) use linux::{Eve, Process, Tree};
+
+/// What of a tree is alive at one moment.
+#[derive(Debug, Default)]
+pub(crate) struct Living {
+    pub(crate) processes: HashSet<Process>,
+    /// None of them can be about to fork.
+    pub(crate) all_stopped: bool,
+}

@@ -1,0 +1,65 @@
+//! Trees on systems without a readable process table: the process group alone, seen as one process. What
+//! left the group is not found.
+
+use std::io;
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+
+use super::Living;
+use crate::Error;
+use crate::mark::Mark;
+
+/// A process group, by the id of its leader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Process {
+    group: Pid,
+}
+
+impl Process {
+    pub(crate) fn id(self) -> u32 {
+        self.group.as_raw_pid().cast_unsigned()
+    }
+
+    pub(crate) fn signal(self, signal: Signal) {
+        if let Err(error) = kill_process_group(self.group, signal) {
+            tracing::debug!(%error, id = self.id(), ?signal, "a signal was refused");
+        }
+    }
+}
+
+/// Nothing: groups need no moment to be told apart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Eve;
+
+impl Eve {
+    #[expect(clippy::unnecessary_wraps, reason = "on Linux it can fail")]
+    pub(crate) fn now() -> Result<Self, Error> {
+        Ok(Self)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Tree {
+    root: Process,
+}
+
+impl Tree {
+    pub(crate) fn new(_eve: Eve, id: u32, _mark: Mark) -> Result<Self, Error> {
+        match i32::try_from(id).ok().and_then(Pid::from_raw) {
+            Some(group) => Ok(Self { root: Process { group } }),
+            None => Err(Error::ProcessTable { source: io::Error::from(io::ErrorKind::NotFound) }),
+        }
+    }
+
+    pub(crate) fn root(&self) -> Process {
+        self.root
+    }
+
+    /// The group, while anything in it is alive. The unreaped leader keeps the id from being used anew; a
+    /// group of zombies refuses the test signal.
+    #[expect(clippy::unnecessary_wraps, reason = "on Linux it can fail")]
+    pub(crate) fn living(&mut self) -> Result<Living, Error> {
+        let processes = test_kill_process_group(self.root.group).map(|()| self.root).into_iter().collect();
+        Ok(Living { processes, all_stopped: true })
+    }
+}

@@ -1,0 +1,8 @@
+//! Real processes: how they end, what is captured, and that nothing of them stays behind.
+
+mod capture;
+mod ending;
+mod environment;
+mod starting;
+mod support;
+mod tree;

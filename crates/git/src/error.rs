@@ -1,0 +1,69 @@
+//! Why git could not answer. Every message ends in what to do.
+
+use std::io;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What can go wrong when asking git.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("`git` is not on `PATH`; install it")]
+    GitMissing,
+
+    #[error("`git` is too old for `{needed}`; install version 2.31 or later")]
+    GitTooOld { needed: &'static str },
+
+    #[error("could not find `{}`; check the path", .path.display())]
+    PathMissing { path: PathBuf },
+
+    #[error("could not look at `{}`; check its permissions", .path.display())]
+    PathUnreadable { path: PathBuf, source: io::Error },
+
+    #[error("`{}` is not in a git repository; make one with `git init` or go to one", .path.display())]
+    NotARepository { path: PathBuf },
+
+    #[error("`{}` points to git data that is not there ({message}); repair it with `git worktree repair` or remove its `.git` file", .path.display())]
+    BrokenLink { path: PathBuf, message: String },
+
+    #[error("the repository at `{}` belongs to another user; if you trust it, run `{remedy}`", .path.display())]
+    DubiousOwnership { path: PathBuf, remedy: String },
+
+    #[error("no commit `{revision}` in `{}`; name one that exists or make a first commit", .git_dir.display())]
+    RevisionMissing { revision: String, git_dir: PathBuf },
+
+    #[error("`{folder}` does not name a folder of a repository; give a relative path without `.` and `..`")]
+    FolderName { folder: String },
+
+    #[error("`{folder}` holds more than {limit_bytes} bytes; take large files out of it")]
+    FolderTooLarge { folder: String, limit_bytes: u64 },
+
+    #[error("`{}` is neither a file nor a link (mode {mode}); take it out of the folder", .path.display())]
+    UnsupportedEntry { path: PathBuf, mode: String },
+
+    #[error("`{}` is a path that could lead out of its folder; take it out of the commit", .path.display())]
+    UnsafePath { path: PathBuf },
+
+    #[error("the content of `{}` is not in this repository; fetch it with `git fetch --refetch` or check with `git fsck`", .path.display())]
+    ObjectMissing { path: PathBuf },
+
+    #[error("the branch name `{name}` is not UTF-8; rename it with `git branch -m`")]
+    BranchName { name: String },
+
+    #[error("`{command}` ended with status {status} ({message}); run it yourself to see more")]
+    Failed { command: String, status: i32, message: String },
+
+    #[error("`{command}` took longer than {} seconds; see whether the disk hangs and try again", .timeout.as_secs())]
+    TimedOut { command: String, timeout: Duration },
+
+    #[error("`{command}` was ended from outside; try again")]
+    Interrupted { command: String },
+
+    #[error("`{command}` answered more than {limit_bytes} bytes; look at what makes the repository so large")]
+    AnswerTooLarge { command: String, limit_bytes: usize },
+
+    #[error("`{command}` answered something unknown ({answer}); check the version of `git`")]
+    UnknownAnswer { command: String, answer: String },
+
+    #[error("could not run `{command}`; look at the cause and try again")]
+    Run { command: String, source: longhaul_exec::Error },
+}

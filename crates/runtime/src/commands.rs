@@ -1,0 +1,46 @@
+//! Everything that writes. One command is one decision: loaded, decided, stored whole or not at all.
+
+mod keeping;
+pub(crate) mod session;
+#[cfg(test)]
+mod tests;
+pub(crate) mod workspace;
+
+use std::sync::Arc;
+
+use longhaul_core::scrub::Scrubber;
+use longhaul_store::{Log, SqliteLog};
+
+use crate::clock::{Clock, Entropy};
+use crate::recorder::Recorder;
+
+/// The write side of the system.
+pub struct Commands {
+    recorder: Recorder,
+    /// What only the real store can do: collect, redact, back up.
+    store: Option<Arc<SqliteLog>>,
+    clock: Arc<dyn Clock>,
+    entropy: Entropy,
+}
+
+impl std::fmt::Debug for Commands {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Commands").finish_non_exhaustive()
+    }
+}
+
+impl Commands {
+    /// Over any log, for simulations; keeping house needs [`Self::over_store`].
+    pub fn over(log: Arc<dyn Log>, scrubber: Scrubber, clock: Arc<dyn Clock>, entropy: Entropy) -> Self {
+        Self { recorder: Recorder::new(log, scrubber), store: None, clock, entropy }
+    }
+
+    pub fn over_store(
+        store: Arc<SqliteLog>,
+        scrubber: Scrubber,
+        clock: Arc<dyn Clock>,
+        entropy: Entropy,
+    ) -> Self {
+        Self { store: Some(store.clone()), ..Self::over(store, scrubber, clock, entropy) }
+    }
+}

@@ -1,0 +1,68 @@
+//! Commands that keep the store in order.
+
+use std::io::BufRead;
+use std::path::Path;
+use std::sync::Arc;
+
+use longhaul_core::config::Config;
+use longhaul_core::retention::{self, Inventory, Plan};
+use longhaul_core::scrub::{SHORTEST_SECRET, Scrubber};
+use longhaul_store::views::Views;
+use longhaul_store::{Collected, Imported, Redacted, SqliteLog};
+
+use super::Commands;
+use crate::error::Error;
+
+impl Commands {
+    fn store(&self) -> &Arc<SqliteLog> {
+        self.store.as_ref().expect("housekeeping is only offered over a store")
+    }
+
+    /// Says what can be thrown away, and why.
+    pub fn plan_collection(&self, config: &Config) -> Result<Plan, Error> {
+        let store = self.store();
+        let inventory = Inventory {
+            now: self.clock.now(),
+            keep_blobs_ms: config.retention_blobs_ms,
+            disk_limit_bytes: config.retention_disk_bytes,
+            disk_used_bytes: store.disk_used_bytes()?,
+            blobs: store.blob_uses()?,
+            loose_files: store.loose_files()?,
+        };
+        Ok(retention::plan(&inventory))
+    }
+
+    /// Carries out a plan.
+    pub fn collect(&self, plan: &Plan) -> Result<Collected, Error> {
+        Ok(self.store().collect(&plan.actions, self.clock.now())?)
+    }
+
+    /// Takes a value out of everything that is stored.
+    pub fn redact(&self, value: &str) -> Result<Redacted, Error> {
+        if value.len() < SHORTEST_SECRET {
+            return Err(Error::TooShortToRedact(value.len()));
+        }
+        let store = self.store();
+        let redacted = store.redact(&Scrubber::redacting(value))?;
+        Views::new(store.folder()).rebuild(&**store)?;
+        Ok(redacted)
+    }
+
+    /// Writes a backup while others go on; returns its size.
+    pub fn backup(&self, target: &Path) -> Result<u64, Error> {
+        Ok(self.store().backup(target)?)
+    }
+
+    /// Takes in an export, all of it or nothing.
+    pub fn import(&self, source: &mut dyn BufRead) -> Result<Imported, Error> {
+        Ok(self.store().import(source, self.recorder.scrubber())?)
+    }
+
+    /// Makes everything anew that can be made from the decisions. Returns how many heads were put back.
+    pub fn rebuild(&self) -> Result<u64, Error> {
+        let store = self.store();
+        let heads = store.rebuild_heads()?;
+        Views::new(store.folder()).rebuild(&**store)?;
+        Ok(heads)
+    }
+}

@@ -1,0 +1,242 @@
+//! The checkup: every problem by name, with what to do about it. Looks at everything, changes nothing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use longhaul_core::config::Config;
+use longhaul_core::retention::{Inventory, disk_warning};
+use longhaul_core::workspace::TrustState;
+use longhaul_store::{Finding, Verdict};
+
+use crate::error::Error;
+use crate::reader::Reader;
+use crate::system::System;
+
+/// Hears how far a long look has come.
+pub trait Progress {
+    fn begin(&mut self, what: &str, total: u64);
+    fn step(&mut self);
+}
+
+/// All that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checkup {
+    pub diagnoses: Vec<Diagnosis>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnosis {
+    pub subject: String,
+    pub status: Status,
+    pub finding: String,
+    pub remedy: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    Healthy,
+    /// Works, but somebody should look.
+    Warning,
+    Problem,
+}
+
+impl Checkup {
+    pub fn problems(&self) -> usize {
+        self.diagnoses.iter().filter(|diagnosis| diagnosis.status == Status::Problem).count()
+    }
+
+    pub fn warnings(&self) -> usize {
+        self.diagnoses.iter().filter(|diagnosis| diagnosis.status == Status::Warning).count()
+    }
+}
+
+fn healthy(subject: impl Into<String>, finding: impl Into<String>) -> Diagnosis {
+    Diagnosis { subject: subject.into(), status: Status::Healthy, finding: finding.into(), remedy: None }
+}
+
+fn warning(subject: impl Into<String>, finding: impl Into<String>, remedy: impl Into<String>) -> Diagnosis {
+    Diagnosis {
+        subject: subject.into(),
+        status: Status::Warning,
+        finding: finding.into(),
+        remedy: Some(remedy.into()),
+    }
+}
+
+fn problem(subject: impl Into<String>, finding: impl Into<String>, remedy: impl Into<String>) -> Diagnosis {
+    Diagnosis { status: Status::Problem, ..warning(subject, finding, remedy) }
+}
+
+/// An error's own words end in what to do; split there.
+fn from_error(subject: impl Into<String>, error: &Error) -> Diagnosis {
+    let text = error.to_string();
+    match text.split_once("; ") {
+        Some((finding, remedy)) => problem(subject, finding, remedy),
+        None => problem(subject, text, "see `longhaul explain` for the code, or report it"),
+    }
+}
+
+pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
+    let mut diagnoses = vec![git(), folders(system), secrets(system)];
+    let config = system.config();
+    diagnoses.push(match &config {
+        Ok(config) => healthy("configuration", format!("{} settings", config.rows.len())),
+        Err(error) => from_error("configuration", error),
+    });
+    match system.reader() {
+        Ok(None) => {
+            diagnoses.push(healthy("database", "not made yet; the first command that writes makes it"))
+        }
+        Ok(Some(reader)) => database(&reader, config.ok().as_ref(), progress, &mut diagnoses),
+        Err(error) => diagnoses.push(from_error("database", &error)),
+    }
+    Checkup { diagnoses }
+}
+
+fn git() -> Diagnosis {
+    match longhaul_git::version() {
+        Ok(version) => healthy("git", version.to_string()),
+        Err(error) => from_error("git", &error.into()),
+    }
+}
+
+fn folders(system: &System) -> Diagnosis {
+    let data = &system.places().data;
+    match fs::metadata(data) {
+        Err(_) => healthy("data directory", format!("`{}`, not made yet", data.display())),
+        Ok(found) if found.permissions().mode() & 0o077 != 0 => warning(
+            "data directory",
+            format!("others may look into `{}`", data.display()),
+            format!("run `chmod 700 {}`", data.display()),
+        ),
+        Ok(_) => match tempfile::Builder::new().prefix(".probe-").tempfile_in(data) {
+            Ok(_) => healthy("data directory", format!("`{}`", data.display())),
+            Err(error) => problem(
+                "data directory",
+                format!("`{}` cannot be written: {error}", data.display()),
+                "check its owner and permissions, and whether the disk is full",
+            ),
+        },
+    }
+}
+
+fn secrets(system: &System) -> Diagnosis {
+    match system.scrubber() {
+        Ok(_) => healthy("secrets", "kept out of everything that is stored"),
+        Err(error) => from_error("secrets", &error),
+    }
+}
+
+fn database(
+    reader: &Reader,
+    config: Option<&Config>,
+    progress: &mut dyn Progress,
+    diagnoses: &mut Vec<Diagnosis>,
+) {
+    let result = structure(reader)
+        .and_then(|found| Ok((found, streams(reader, progress)?)))
+        .and_then(|(structure, streams)| Ok((structure, streams, views(reader)?, workspaces(reader)?)));
+    match result {
+        Ok((structure, streams, views, workspaces)) => {
+            diagnoses.extend(structure);
+            diagnoses.extend(streams);
+            diagnoses.push(views);
+            diagnoses.extend(workspaces);
+        }
+        Err(error) => diagnoses.push(from_error("database", &error)),
+    }
+    diagnoses.extend(config.and_then(|config| disk(reader, config)));
+}
+
+fn structure(reader: &Reader) -> Result<Vec<Diagnosis>, Error> {
+    let findings = reader.findings()?;
+    if findings.is_empty() {
+        return Ok(vec![healthy("database", "whole")]);
+    }
+    let diagnose = |finding: Finding| match finding {
+        Finding::Structure(what) => problem(
+            "database",
+            what,
+            "stop all other `longhaul` processes and run `longhaul doctor --recover`",
+        ),
+        Finding::Blob { hash, problem: what } => match what.split_once("; ") {
+            Some((finding, remedy)) => problem(format!("blob {hash}"), finding, remedy),
+            None => problem(format!("blob {hash}"), what, "restore it from a backup"),
+        },
+    };
+    Ok(findings.into_iter().map(diagnose).collect())
+}
+
+fn streams(reader: &Reader, progress: &mut dyn Progress) -> Result<Vec<Diagnosis>, Error> {
+    let names = reader.streams()?;
+    progress.begin("streams", names.len() as u64);
+    let mut diagnoses = Vec::new();
+    let (mut events, mut redacted) = (0, 0);
+    for name in &names {
+        let report = reader.verify_stream(name)?;
+        progress.step();
+        events += report.events;
+        redacted += report.redacted;
+        diagnoses.extend(match report.verdict {
+            Verdict::Intact => None,
+            Verdict::Unreadable(why) => {
+                Some(problem(name, format!("quarantined: {why}"), "update `longhaul`; everything else goes on"))
+            }
+            Verdict::Quarantined(why) => Some(problem(
+                name,
+                format!("quarantined: {why}"),
+                format!("it may be read and exported (`longhaul log export {name}`), and goes on only from a backup"),
+            )),
+            Verdict::Broken(why) => Some(problem(
+                name,
+                format!("quarantined: {why}"),
+                "run `longhaul doctor --rebuild`; if that does not help, `--recover`, or restore a backup",
+            )),
+        });
+    }
+    if diagnoses.is_empty() {
+        let note = if redacted > 0 { format!(", {redacted} decisions redacted") } else { String::new() };
+        diagnoses.push(healthy("streams", format!("{} intact, {events} events{note}", names.len())));
+    }
+    Ok(diagnoses)
+}
+
+fn views(reader: &Reader) -> Result<Diagnosis, Error> {
+    Ok(healthy("views", format!("up to date, {} sessions", reader.sessions()?.len())))
+}
+
+fn workspaces(reader: &Reader) -> Result<Vec<Diagnosis>, Error> {
+    let views = reader.workspaces()?;
+    let diagnose = |view: &crate::reader::WorkspaceView| {
+        let subject = format!("workspace `{}`", view.name);
+        match &view.trust {
+            Ok(TrustState::Changed) => Some(warning(
+                subject,
+                "its `.longhaul/` has changed since it was trusted",
+                format!("look at the change, then run `longhaul workspace trust {}`", view.id),
+            )),
+            Ok(TrustState::Absent | TrustState::Trusted | TrustState::Untrusted) => None,
+            Err(why) => Some(warning(
+                subject,
+                why.clone(),
+                format!("bring the repository back, or run `longhaul workspace rm {}`", view.id),
+            )),
+        }
+    };
+    let mut diagnoses: Vec<Diagnosis> = views.iter().filter_map(diagnose).collect();
+    if diagnoses.is_empty() {
+        diagnoses.push(healthy("workspaces", format!("{} registered", views.len())));
+    }
+    Ok(diagnoses)
+}
+
+fn disk(reader: &Reader, config: &Config) -> Option<Diagnosis> {
+    let disk_used_bytes = reader.disk_used_bytes().ok()?;
+    let disk_limit_bytes = config.retention_disk_bytes;
+    let text = disk_warning(&Inventory { disk_used_bytes, disk_limit_bytes, ..Inventory::default() });
+    Some(match text.as_deref().and_then(|text| text.split_once("; ")) {
+        Some((finding, remedy)) => warning("disk", finding, remedy),
+        None => healthy("disk", longhaul_core::units::show_size(disk_used_bytes)),
+    })
+}

@@ -1,0 +1,196 @@
+//! What can go wrong in the shell, in words for whoever asked.
+
+use std::path::PathBuf;
+
+use longhaul_core::handle::Malformed;
+use longhaul_core::{config, session, workspace};
+use longhaul_events::{DecodeError, SessionId};
+use longhaul_store::{AppendError, ImportError, StoreError};
+use serde_json::Value;
+
+use crate::places::Homeless;
+use crate::secrets::SecretsError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("there is no session `{0}`; `longhaul log show` lists what there is")]
+    UnknownSession(SessionId),
+    #[error(transparent)]
+    MalformedHandle(#[from] Malformed),
+    #[error("the handle was not given out by session `{0}`; copy the one from its last answer")]
+    ForgedHandle(SessionId),
+    #[error(
+        "the handle was used before with other content; go on with the handle of that answer, or ask for this step again to fork\nfirst: {recorded}\nnow:   {sent}"
+    )]
+    DifferentPayload { recorded: Value, sent: Value },
+    #[error(
+        "the handle was never used and is no longer open, because the session went on from another point; ask for the current step"
+    )]
+    Superseded,
+    #[error("{0}")]
+    Session(session::Rejection),
+    #[error("{0}")]
+    Workspace(workspace::Rejection),
+    #[error("no workspace is called `{0}`; see `longhaul workspace list`")]
+    UnknownWorkspace(String),
+    #[error("several workspaces are called `{0}`; name one by its id or path")]
+    AmbiguousWorkspace(String),
+    #[error("`{}` is not valid UTF-8, and its name is stored in JSON; move the repository", .0.display())]
+    PathNotText(PathBuf),
+    #[error("`{}` cannot be trusted: {problem}", path.display())]
+    Untrustable { path: PathBuf, problem: String },
+    #[error("there is no `.longhaul/` in `{}`, so there is nothing to trust", .0.display())]
+    NothingToTrust(PathBuf),
+    #[error("this needs a person at a terminal, and there is none; run it in one")]
+    NoTerminal,
+    #[error(
+        "an agent session (`LONGHAUL_SESSION`) cannot do this; a person has to, in a terminal of their own"
+    )]
+    UnderAgent,
+    #[error("not confirmed, nothing was changed; type the word `{word}` to confirm")]
+    NotConfirmed { word: &'static str },
+    #[error("`.longhaul/` changed while you were looking, nothing was trusted; run it again")]
+    ChangedMeanwhile,
+    #[error(transparent)]
+    Git(#[from] longhaul_git::Error),
+    #[error("{0}")]
+    Config(#[from] config::Error),
+    #[error("could not read `{}`: {source}", path.display())]
+    ReadFile { path: PathBuf, source: std::io::Error },
+    #[error(transparent)]
+    Secrets(#[from] SecretsError),
+    #[error(transparent)]
+    Import(ImportError),
+    #[error(transparent)]
+    Homeless(#[from] Homeless),
+    #[error("the value to redact has {0} bytes; it needs at least 4, or ordinary words would be blotted out")]
+    TooShortToRedact(usize),
+    #[error("others kept writing to the stream; try again")]
+    TooManyConflicts,
+    #[error("the content has no canonical form: {0}")]
+    NotCanonical(#[from] longhaul_core::canonical::Error),
+    #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
+    UnknownStream(String),
+    #[error("after scrubbing, an event is no longer an event: {0}")]
+    Scrubbed(DecodeError),
+}
+
+/// What kind of failure it is; each has its own exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Usage,
+    Refused,
+    Environment,
+    Conflict,
+    Bug,
+}
+
+impl Error {
+    /// The page that explains it, if there is more to say.
+    pub const fn code(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Store(error) | Self::Import(ImportError::Store(error)) => error.code(),
+            Self::UnknownSession(_) | Self::UnknownStream(_) => "E0201",
+            Self::MalformedHandle(_) | Self::ForgedHandle(_) => "E0202",
+            Self::DifferentPayload { .. } => "E0203",
+            Self::Superseded => "E0204",
+            Self::Session(rejection) => rejection.code(),
+            Self::Workspace(rejection) => rejection.code(),
+            Self::Git(longhaul_git::Error::NotARepository { .. }) => "E0301",
+            Self::UnknownWorkspace(_) | Self::AmbiguousWorkspace(_) => "E0302",
+            Self::NoTerminal | Self::UnderAgent | Self::NotConfirmed { .. } => "E0303",
+            Self::Untrustable { .. } | Self::NothingToTrust(_) | Self::ChangedMeanwhile => "E0304",
+            Self::Config(_) => "E0401",
+            Self::Secrets(_) => "E0402",
+            Self::Import(_) => "E0501",
+            Self::PathNotText(_)
+            | Self::Git(_)
+            | Self::ReadFile { .. }
+            | Self::Homeless(_)
+            | Self::TooShortToRedact(_)
+            | Self::TooManyConflicts
+            | Self::NotCanonical(_)
+            | Self::Scrubbed(_) => return None,
+        })
+    }
+
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::Store(error) | Self::Import(ImportError::Store(error)) => store_kind(error),
+            Self::MalformedHandle(_)
+            | Self::UnknownSession(_)
+            | Self::UnknownWorkspace(_)
+            | Self::AmbiguousWorkspace(_)
+            | Self::UnknownStream(_)
+            | Self::NotCanonical(_)
+            | Self::TooShortToRedact(_)
+            | Self::Config(_) => Kind::Usage,
+            Self::ForgedHandle(_)
+            | Self::Session(_)
+            | Self::Workspace(_)
+            | Self::Untrustable { .. }
+            | Self::NothingToTrust(_)
+            | Self::NoTerminal
+            | Self::UnderAgent
+            | Self::NotConfirmed { .. }
+            | Self::Import(_) => Kind::Refused,
+            Self::DifferentPayload { .. }
+            | Self::Superseded
+            | Self::ChangedMeanwhile
+            | Self::TooManyConflicts => Kind::Conflict,
+            Self::PathNotText(_)
+            | Self::Git(_)
+            | Self::ReadFile { .. }
+            | Self::Secrets(_)
+            | Self::Homeless(_) => Kind::Environment,
+            Self::Scrubbed(_) => Kind::Bug,
+        }
+    }
+}
+
+const fn store_kind(error: &StoreError) -> Kind {
+    match error {
+        StoreError::Sql(_) | StoreError::Bug(_) => Kind::Bug,
+        StoreError::Busy { .. } | StoreError::InUse { .. } => Kind::Conflict,
+        StoreError::Damaged { .. }
+        | StoreError::Quarantined { .. }
+        | StoreError::TooNew { .. }
+        | StoreError::ReadOnlyForThisRelease { .. }
+        | StoreError::DiskFull
+        | StoreError::NotWritable { .. }
+        | StoreError::OutcomeUnknown(_)
+        | StoreError::Blob { .. }
+        | StoreError::NotOurs { .. }
+        | StoreError::Absent { .. }
+        | StoreError::File { .. } => Kind::Environment,
+    }
+}
+
+impl From<session::Rejection> for Error {
+    fn from(rejection: session::Rejection) -> Self {
+        Self::Session(rejection)
+    }
+}
+
+impl From<workspace::Rejection> for Error {
+    fn from(rejection: workspace::Rejection) -> Self {
+        Self::Workspace(rejection)
+    }
+}
+
+impl From<ImportError> for Error {
+    fn from(error: ImportError) -> Self {
+        Self::Import(error)
+    }
+}
+
+impl From<AppendError> for Error {
+    fn from(error: AppendError) -> Self {
+        match error {
+            AppendError::Store(error) => Self::Store(error),
+            AppendError::Conflict { .. } => Self::TooManyConflicts,
+        }
+    }
+}

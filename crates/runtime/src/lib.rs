@@ -1,0 +1,48 @@
+//! The shell around the core: it loads state, lets the core decide, records what was decided, and shows it.
+//!
+//! Everybody above reaches the system through [`Commands`], which write, and [`Reader`], which only reads.
+//! What needs the store to itself is in [`maintenance`].
+
+mod clock;
+mod commands;
+mod config;
+mod doctor;
+mod error;
+pub mod maintenance;
+mod places;
+mod reader;
+mod recorder;
+mod secrets;
+mod system;
+mod telemetry;
+pub mod terminal;
+mod workspaces;
+
+pub use clock::{Clock, Entropy, SystemClock};
+pub use commands::Commands;
+pub use commands::session::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
+pub use commands::workspace::{TrustRequest, WorkspaceChange};
+pub use doctor::{Checkup, Diagnosis, Progress, Status};
+pub use error::{Error, Kind};
+pub use places::Places;
+pub use reader::{EventRow, Reader, Tail, WorkspaceView};
+pub use system::{Settings, System};
+pub use telemetry::{LogFormat, start_logging};
+pub use workspaces::{TrustCandidate, TrustFile};
+
+/// What the façades take and give, so that nobody above needs the crates below.
+pub mod types {
+    pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
+    pub use longhaul_core::handle::Handle;
+    pub use longhaul_core::retention::{Action, Plan, Target};
+    pub use longhaul_core::time::{ago, rfc3339};
+    pub use longhaul_core::units::show_size;
+    pub use longhaul_core::workspace::TrustState;
+    pub use longhaul_events::{
+        Channel, CloseOutcome, Digest, Driver, Epoch, NodeId, Position, Seq, SessionId, StepId, StreamId,
+        Timestamp, WorkspaceId,
+    };
+    pub use longhaul_store::views::{SessionRow, SessionStatus, WorkspaceRow};
+    pub use longhaul_store::watch::Woke;
+    pub use longhaul_store::{Collected, Imported, Recovered, Redacted, Restored, StreamReport, Verdict};
+}

@@ -1,0 +1,256 @@
+//! Everything that only reads.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use longhaul_core::workspace::{TrustState, Workspace};
+use longhaul_events::{Position, Seq, StreamId, Timestamp, WorkspaceId};
+use longhaul_store::views::{SessionRow, Views, WorkspaceRow};
+use longhaul_store::watch::{Watcher, Woke};
+use longhaul_store::{Decision, Finding, Log, SqliteLog, StoreError, StreamReport};
+use serde_json::Value;
+
+use crate::error::Error;
+use crate::workspaces::{self, TrustCandidate};
+
+const BATCH: usize = 500;
+
+/// The read side of the system.
+#[derive(Debug)]
+pub struct Reader {
+    store: Arc<SqliteLog>,
+    views: Views,
+}
+
+/// One event as it is shown.
+#[derive(Debug, Clone, PartialEq)]
+pub struct EventRow {
+    pub position: Position,
+    pub stream: String,
+    pub seq: Seq,
+    pub at: Timestamp,
+    pub event: Value,
+    pub redacted: bool,
+}
+
+/// A workspace as it is shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkspaceView {
+    pub id: WorkspaceId,
+    pub name: String,
+    pub path: String,
+    pub registered_at: Timestamp,
+    /// What was found, or why it could not be looked at.
+    pub trust: Result<TrustState, String>,
+}
+
+impl Reader {
+    pub(crate) fn new(store: Arc<SqliteLog>) -> Self {
+        Self { views: Views::new(store.folder()), store }
+    }
+
+    pub fn sessions(&self) -> Result<Vec<SessionRow>, Error> {
+        Ok(self.views.sessions(&*self.store)?)
+    }
+
+    /// All registered workspaces, each with a look at its `.longhaul/`.
+    pub fn workspaces(&self) -> Result<Vec<WorkspaceView>, Error> {
+        Ok(self.workspace_rows()?.into_iter().map(view).collect())
+    }
+
+    fn workspace_rows(&self) -> Result<Vec<WorkspaceRow>, Error> {
+        Ok(self.views.workspaces(&*self.store)?)
+    }
+
+    pub(crate) fn workspaces_registered(&self) -> Result<usize, Error> {
+        Ok(self.workspace_rows()?.len())
+    }
+
+    pub(crate) fn workspace(&self, id: WorkspaceId) -> Result<Option<Workspace>, Error> {
+        let rows = self.workspace_rows()?;
+        Ok(rows.into_iter().map(|row| row.workspace).find(|found| found.id == id))
+    }
+
+    /// A workspace by id, name, or any path inside its repository.
+    pub fn find_workspace(&self, text: &str) -> Result<Workspace, Error> {
+        let rows = self.workspace_rows()?;
+        let mut matching: Vec<Workspace> = rows
+            .into_iter()
+            .map(|row| row.workspace)
+            .filter(|found| found.id.to_string() == text || found.name == text)
+            .collect();
+        match (matching.pop(), matching.is_empty()) {
+            (Some(found), true) => Ok(found),
+            (Some(_), false) => Err(Error::AmbiguousWorkspace(text.to_owned())),
+            (None, _) => {
+                self.workspace_at(Path::new(text))?.ok_or_else(|| Error::UnknownWorkspace(text.to_owned()))
+            }
+        }
+    }
+
+    /// The registered workspace that a path is in.
+    fn workspace_at(&self, path: &Path) -> Result<Option<Workspace>, Error> {
+        let located = match workspaces::locate(path) {
+            Ok(located) => located,
+            Err(Error::Git(
+                longhaul_git::Error::PathMissing { .. } | longhaul_git::Error::NotARepository { .. },
+            )) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        self.workspace(located.id)
+    }
+
+    /// What a person would trust, seen from a path, or from the workspace's own checkout.
+    pub fn trust_candidate(
+        &self,
+        workspace: &Workspace,
+        from: Option<&Path>,
+    ) -> Result<TrustCandidate, Error> {
+        let own = PathBuf::from(workspace.checkout.as_ref().unwrap_or(&workspace.common_dir));
+        let here = from.map(workspaces::locate).transpose();
+        let located = match here {
+            Ok(Some(located)) if located.id == workspace.id => located,
+            _ => workspaces::locate(&own)?,
+        };
+        workspaces::candidate(&located, workspace.name.clone())
+    }
+
+    /// The names of all streams.
+    pub fn streams(&self) -> Result<Vec<String>, Error> {
+        Ok(self.store.stream_names()?)
+    }
+
+    /// The stream that a text names: in full, or by the id alone.
+    pub fn find_stream(&self, text: &str) -> Result<String, Error> {
+        let names = self.store.stream_names()?;
+        let wanted = |name: &&String| *name == text || name.split_once('/').is_some_and(|(_, id)| id == text);
+        names.iter().find(wanted).cloned().ok_or_else(|| Error::UnknownStream(text.to_owned()))
+    }
+
+    /// Shows the events of one stream, or of all streams in the order of commits.
+    pub fn events(
+        &self,
+        stream: Option<&str>,
+        show: &mut dyn FnMut(EventRow) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        match stream {
+            None => self.follow(Position(0), show).map(|_| ()),
+            Some(name) => self.stream_events(name, show),
+        }
+    }
+
+    fn stream_events(
+        &self,
+        name: &str,
+        show: &mut dyn FnMut(EventRow) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let stream: StreamId = name.parse().map_err(|_| Error::UnknownStream(name.to_owned()))?;
+        let mut after = Seq(0);
+        loop {
+            let decisions = self.store.read(stream, after, BATCH)?;
+            let Some(last) = decisions.last() else { return Ok(()) };
+            after = last.last_seq();
+            for decision in &decisions {
+                rows(decision).into_iter().try_for_each(&mut *show)?;
+            }
+        }
+    }
+
+    /// Shows what was committed after a position, and says how far it came. A damaged decision is an error
+    /// that comes after everything before it was shown.
+    pub fn follow(
+        &self,
+        after: Position,
+        show: &mut dyn FnMut(EventRow) -> Result<(), Error>,
+    ) -> Result<Position, Error> {
+        let mut after = after;
+        loop {
+            let decisions = self.store.since(after, BATCH)?;
+            if decisions.is_empty() {
+                return Ok(after);
+            }
+            for decision in decisions {
+                let decision = decision
+                    .map_err(|row| StoreError::Quarantined { stream: row.stream, reason: row.reason })?;
+                after = decision.position;
+                rows(&decision).into_iter().try_for_each(&mut *show)?;
+            }
+        }
+    }
+
+    pub fn last_position(&self) -> Result<Position, Error> {
+        Ok(self.store.last_position()?)
+    }
+
+    /// Waits for commits of other processes.
+    pub fn tail(&self) -> Result<Tail, Error> {
+        Ok(Tail { watcher: Watcher::polling(self.store.folder())? })
+    }
+
+    pub fn verify_stream(&self, stream: &str) -> Result<StreamReport, Error> {
+        Ok(self.store.verify_stream(stream)?)
+    }
+
+    pub(crate) fn findings(&self) -> Result<Vec<Finding>, Error> {
+        let mut findings = self.store.verify_structure()?;
+        findings.extend(self.store.verify_blobs()?);
+        Ok(findings)
+    }
+
+    pub(crate) fn disk_used_bytes(&self) -> Result<u64, Error> {
+        Ok(self.store.disk_used_bytes()?)
+    }
+
+    /// Writes streams as JSON lines; returns how many decisions were written.
+    pub fn export(&self, streams: &[String], out: &mut dyn Write) -> Result<u64, Error> {
+        Ok(self.store.export(streams, out)?)
+    }
+}
+
+/// Notices commits.
+#[derive(Debug)]
+pub struct Tail {
+    watcher: Watcher,
+}
+
+impl Tail {
+    pub fn wait(&mut self, timeout: Duration) -> Result<Woke, Error> {
+        Ok(self.watcher.wait(timeout)?)
+    }
+}
+
+fn view(row: WorkspaceRow) -> WorkspaceView {
+    let workspace = row.workspace;
+    let trust = match row.damage {
+        Some(damage) => Err(damage),
+        None => workspaces::present_hash(&workspace)
+            .map(|present| workspace.trust_state(present))
+            .map_err(|error| error.to_string()),
+    };
+    WorkspaceView {
+        id: workspace.id,
+        path: workspace.checkout.unwrap_or(workspace.common_dir),
+        name: workspace.name,
+        registered_at: row.registered_at,
+        trust,
+    }
+}
+
+/// The events of a decision; one that no longer is JSON is shown as text.
+fn rows(decision: &Decision) -> Vec<EventRow> {
+    let events = serde_json::from_slice::<Vec<Value>>(&decision.body)
+        .unwrap_or_else(|_| vec![Value::String(String::from_utf8_lossy(&decision.body).into_owned())]);
+    let row = |(index, event): (u64, Value)| EventRow {
+        position: decision.position,
+        stream: decision.stream.clone(),
+        seq: decision.seq.plus(index),
+        at: decision.at,
+        event,
+        redacted: decision.redacted,
+    };
+    (0..).zip(events).map(row).collect()
+}

@@ -1,0 +1,111 @@
+//! The one way into the log: secrets out, large contents aside, conflicts tried again.
+
+use std::sync::Arc;
+
+use longhaul_core::scrub::Scrubber;
+use longhaul_events::{Content, Digest, Seq, StreamEvent, StreamId, Timestamp, decode_batch, encode_batch};
+use longhaul_store::{Append, AppendError, Log, NewBlob, State, StreamAppend};
+use serde_json::Value;
+
+use crate::error::Error;
+
+/// Larger contents become blobs, so that reading a stream stays cheap.
+const INLINE_CONTENT: usize = 4096;
+
+/// How often a decision is made anew because somebody else wrote first.
+const ATTEMPTS: usize = 64;
+
+pub(crate) struct Recorder {
+    pub(crate) log: Arc<dyn Log>,
+    scrubber: Scrubber,
+}
+
+/// A stream's state, as its owner loads, changes and stores it.
+pub(crate) trait Aggregate: Sized {
+    type Event: StreamEvent;
+
+    fn seq(&self) -> Seq;
+    fn apply(&mut self, event: &Self::Event);
+    fn state(&self) -> State;
+}
+
+/// Contents that are ready to be named by events, and the blobs that must go with them.
+#[derive(Default)]
+pub(crate) struct Contents {
+    blobs: Vec<NewBlob>,
+}
+
+impl Contents {
+    pub(crate) fn bytes(&self, hash: Digest) -> Option<&[u8]> {
+        self.blobs.iter().find(|blob| blob.reference().sha256 == hash).map(NewBlob::bytes)
+    }
+}
+
+impl Recorder {
+    pub(crate) fn new(log: Arc<dyn Log>, scrubber: Scrubber) -> Self {
+        Self { log, scrubber }
+    }
+
+    pub(crate) fn scrubber(&self) -> &Scrubber {
+        &self.scrubber
+    }
+
+    /// Takes secrets out of a value and decides where it will lie.
+    pub(crate) fn content(&self, mut value: Value, contents: &mut Contents) -> Content {
+        self.scrubber.value(&mut value);
+        let text = value.to_string();
+        if text.len() <= INLINE_CONTENT {
+            return Content::Inline(value);
+        }
+        // A secret may be spread over the structure of the value and only show in its text.
+        let blob = NewBlob::new(self.scrubber.bytes(text.as_bytes()).into_owned());
+        let reference = blob.reference();
+        contents.blobs.push(blob);
+        Content::Blob(reference)
+    }
+
+    /// Lets `decide` look at fresh state until what it decided was stored on top of that state.
+    pub(crate) fn record<A: Aggregate, Answer>(
+        &self,
+        stream: StreamId,
+        at: Timestamp,
+        contents: &Contents,
+        mut decide: impl FnMut() -> Result<(A, Decided<A::Event, Answer>), Error>,
+    ) -> Result<Answer, Error> {
+        for _ in 0..ATTEMPTS {
+            let (mut state, decided) = decide()?;
+            let (events, answer) = match decided {
+                Decided::Nothing(answer) => return Ok(answer),
+                Decided::Events(events, answer) => (self.clean(events)?, answer),
+            };
+            let expected = state.seq();
+            events.iter().for_each(|event| state.apply(event));
+            let part = StreamAppend::new(stream, expected, &events, Some(state.state()));
+            let append = Append { at, streams: vec![part], blobs: contents.blobs.clone() };
+            match self.log.append(append) {
+                Ok(_) => return Ok(answer),
+                Err(AppendError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(Error::TooManyConflicts)
+    }
+
+    /// The last net: whatever text an event carries, no known secret is in it.
+    fn clean<E: StreamEvent>(&self, events: Vec<E>) -> Result<Vec<E>, Error> {
+        let text = encode_batch(&events);
+        if !self.scrubber.finds_any(&text) {
+            return Ok(events);
+        }
+        let mut value: Value = serde_json::from_slice(&text).expect("we have just written it");
+        self.scrubber.value(&mut value);
+        decode_batch(value.to_string().as_bytes()).map_err(Error::Scrubbed)
+    }
+}
+
+/// What a decision came to.
+pub(crate) enum Decided<Event, Answer> {
+    /// The answer needs no new facts.
+    Nothing(Answer),
+    Events(Vec<Event>, Answer),
+}

@@ -1,0 +1,111 @@
+//! Putting it together: places, settings, store, commands, reader.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use longhaul_core::config::Config;
+use longhaul_core::scrub::{Scrubber, Secret};
+use longhaul_store::{Access, Options, SqliteLog, StoreError};
+
+use crate::clock::{Entropy, SystemClock};
+use crate::commands::Commands;
+use crate::config;
+use crate::doctor::{Checkup, Progress};
+use crate::error::Error;
+use crate::places::Places;
+use crate::reader::Reader;
+use crate::secrets;
+use crate::workspaces;
+
+/// What the outside says: environment, current folder, flags.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub places: Places,
+    pub variables: BTreeMap<String, String>,
+    pub directory: PathBuf,
+    /// `key=value`, from the command line.
+    pub flags: Vec<String>,
+}
+
+/// One installation, ready for use. Nothing is opened or made before it is needed.
+#[derive(Debug)]
+pub struct System {
+    settings: Settings,
+}
+
+impl System {
+    pub fn new(settings: Settings) -> Self {
+        Self { settings }
+    }
+
+    pub fn places(&self) -> &Places {
+        &self.settings.places
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.settings.directory
+    }
+
+    /// The write side. Makes the store if there is none.
+    pub fn commands(&self) -> Result<Commands, Error> {
+        let scrubber = self.scrubber()?;
+        let store = Arc::new(self.open_store(Access::Write)?);
+        Ok(Commands::over_store(store, scrubber, Arc::new(SystemClock), Entropy::System))
+    }
+
+    /// The read side; `None` if there is no store yet, which is like an empty one.
+    pub fn reader(&self) -> Result<Option<Reader>, Error> {
+        match self.open_store(Access::Read) {
+            Ok(store) => Ok(Some(Reader::new(Arc::new(store)))),
+            Err(StoreError::Absent { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn open_store(&self, access: Access) -> Result<SqliteLog, StoreError> {
+        let Places { data, .. } = &self.settings.places;
+        let poke = Some(self.settings.places.poke_socket());
+        SqliteLog::open(&Options { folder: data.clone(), poke, access })
+    }
+
+    /// What must never be stored or shown.
+    pub fn scrubber(&self) -> Result<Scrubber, Error> {
+        Ok(Scrubber::new(&self.secrets()?))
+    }
+
+    fn secrets(&self) -> Result<Vec<Secret>, Error> {
+        let mut known = secrets::from_file(&self.settings.places.secrets())?;
+        let variables = self.settings.variables.iter();
+        known.extend(secrets::from_environment(variables.map(|(name, value)| (name.clone(), value.clone()))));
+        Ok(known)
+    }
+
+    /// The settings in force in the current folder.
+    pub fn config(&self) -> Result<Config, Error> {
+        let variable = |name: &str| self.settings.variables.get(name).cloned();
+        config::load(&self.settings.places, self.workspace_layer()?, variable, &self.settings.flags)
+    }
+
+    /// A folder that is in no registered and trusted workspace has no settings of its own.
+    fn workspace_layer(&self) -> Result<Option<longhaul_core::config::Layer>, Error> {
+        let Some(reader) = self.reader()? else { return Ok(None) };
+        if reader.workspaces_registered()? == 0 {
+            return Ok(None);
+        }
+        let Ok(located) = workspaces::locate(&self.settings.directory) else { return Ok(None) };
+        let repository = &located.repository;
+        let Some(checkout) = repository.checkout.as_ref().or(repository.main_checkout.as_ref()) else {
+            return Ok(None);
+        };
+        let Some(workspace) = reader.workspace(located.id)? else { return Ok(None) };
+        let (files, _) = workspaces::folder_files(repository)?;
+        let present = longhaul_core::trust::folder_hash(&files);
+        config::workspace_layer(checkout, workspace.trust_state(present))
+    }
+
+    /// Looks at everything and names every problem with its remedy.
+    pub fn checkup(&self, progress: &mut dyn Progress) -> Checkup {
+        crate::doctor::checkup(self, progress)
+    }
+}

@@ -1,0 +1,87 @@
+//! The channel `terminal`: a person at the controlling terminal types a word.
+//!
+//! Nothing stands in for the terminal: no flag, no variable, no pipe. An agent that Longhaul started carries
+//! `LONGHAUL_SESSION` and is refused here; for an agent that a person drives, this is a tripwire, not a wall.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, BufReader, Write};
+
+use crate::error::Error;
+
+/// What a person is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Question {
+    pub lines: Vec<String>,
+    /// What they have to type.
+    pub word: &'static str,
+}
+
+/// Who answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    pub name: String,
+}
+
+/// Shows the question on the terminal and waits for the word.
+pub fn confirm(question: &Question) -> Result<Person, Error> {
+    if std::env::var_os("LONGHAUL_SESSION").is_some() {
+        return Err(Error::UnderAgent);
+    }
+    let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
+    let mut terminal = terminal.map_err(|_| Error::NoTerminal)?;
+    let mut shown = String::new();
+    for line in &question.lines {
+        shown.push_str(&visible(line));
+        shown.push('\n');
+    }
+    shown.push_str(&format!("Type `{}` to confirm: ", question.word));
+    terminal.write_all(shown.as_bytes()).map_err(|_| Error::NoTerminal)?;
+    let mut answer = String::new();
+    BufReader::new(terminal).read_line(&mut answer).map_err(|_| Error::NoTerminal)?;
+    if answer.trim() == question.word {
+        Ok(Person { name: user_name() })
+    } else {
+        Err(Error::NotConfirmed { word: question.word })
+    }
+}
+
+/// Text from files and file names, without what could move the cursor or hide a line.
+pub fn visible(text: &str) -> String {
+    let show = |letter: char| -> String {
+        if is_deceptive(letter) { letter.escape_default().to_string() } else { letter.to_string() }
+    };
+    text.chars().map(show).collect()
+}
+
+/// Control characters, and the marks that make text run the other way or take no room.
+fn is_deceptive(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+/// The name of the user who runs us, as the system knows it.
+pub fn user_name() -> String {
+    let uid = rustix::process::getuid().as_raw();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let (name, _, number) = (fields.next()?, fields.next()?, fields.next()?);
+        (number.parse() == Ok(uid)).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("uid {uid}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_would_move_the_cursor_is_shown_as_what_it_is() {
+        assert_eq!(visible("a\u{1b}[2Jb\rc\u{202e}d\u{200b}ü"), "a\\u{1b}[2Jb\\rc\\u{202e}d\\u{200b}ü");
+    }
+
+    #[test]
+    fn the_user_has_a_name() {
+        assert!(!user_name().is_empty());
+    }
+}
