@@ -12,6 +12,7 @@ use std::fmt::Write as _;
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use longhaul_events::{FreeText, StreamEvent};
 use serde_json::Value;
 
 /// Shorter "secrets" would blot out ordinary words.
@@ -100,6 +101,20 @@ impl Scrubber {
         }
     }
 
+    /// Cleans the free text of an event and leaves its shape alone.
+    pub fn event<E: StreamEvent>(&self, event: &mut E) {
+        for text in event.free_texts() {
+            match text {
+                FreeText::Value(value) => self.value(value),
+                FreeText::Words(words) => {
+                    if let Cow::Owned(clean) = self.text(words) {
+                        *words = clean;
+                    }
+                }
+            }
+        }
+    }
+
     /// Cleans every string, key and number of a JSON value in place.
     pub fn value(&self, value: &mut Value) {
         match value {
@@ -180,6 +195,22 @@ mod tests {
         let mut value = json!({"a": ["x271828y", 271_828, true], "k271828": null});
         scrubber.value(&mut value);
         assert_eq!(value, json!({"a": ["x[secret:PIN]y", "[secret:PIN]", true], "k[secret:PIN]": null}));
+    }
+
+    #[test]
+    fn an_event_keeps_its_shape_even_if_the_secret_is_one_of_its_words() {
+        let secrets = ["inline", "type", "goal", "opened"]
+            .map(|value| Secret { name: "W".into(), value: value.into() });
+        let key = longhaul_events::SessionKey::from_bytes([1; 16]);
+        let opened = |goal| longhaul_events::SessionEvent::Opened {
+            key,
+            goal: longhaul_events::Content::Inline(goal),
+            workspace: None,
+            parent: None,
+        };
+        let mut event = opened(json!({"goal": "inline"}));
+        Scrubber::new(&secrets).event(&mut event);
+        assert_eq!(event, opened(json!({"[secret:W]": "[secret:W]"})));
     }
 
     #[test]

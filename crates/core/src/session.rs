@@ -136,7 +136,7 @@ impl Session {
                 self.steps_finished += 1;
             }
             SessionEvent::HandleReissued { node, nonce } => {
-                self.remember(Offer { node: *node, nonce: *nonce })
+                self.remember(Offer { node: *node, nonce: *nonce });
             }
             SessionEvent::Forked { from: _, nonce, left: _ } => {
                 self.tip = None;

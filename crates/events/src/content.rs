@@ -67,7 +67,22 @@ pub enum Content {
     Blob(BlobRef),
 }
 
+/// Free text inside an event: what people and agents wrote, as opposed to what gives the event its shape.
+#[derive(Debug)]
+pub enum FreeText<'a> {
+    Value(&'a mut Value),
+    Words(&'a mut String),
+}
+
 impl Content {
+    /// The value, if it lies in the event.
+    pub(crate) fn free_text(&mut self) -> Option<FreeText<'_>> {
+        match self {
+            Self::Inline(value) => Some(FreeText::Value(value)),
+            Self::Blob(_) => None,
+        }
+    }
+
     pub const fn blob(&self) -> Option<BlobRef> {
         match self {
             Self::Inline(_) => None,

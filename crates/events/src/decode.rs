@@ -4,35 +4,46 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::content::BlobRef;
+use crate::content::{BlobRef, FreeText};
 use crate::session::SessionEvent;
 use crate::stream::StreamKind;
 use crate::workspace::WorkspaceEvent;
 
+/// The `type` that an earlier release wrote, and how it is lifted to today's shape.
+pub type Upcaster = (&'static str, fn(Value) -> Value);
+
 /// An event enum that is stored in streams of one kind.
 pub trait StreamEvent: Serialize + DeserializeOwned + Clone + PartialEq + std::fmt::Debug {
     const KIND: StreamKind;
-    /// Turns shapes that earlier releases wrote into today's, by their `type`.
-    const UPCASTERS: &'static [(&'static str, fn(Value) -> Value)];
+    const UPCASTERS: &'static [Upcaster];
 
     fn blobs(&self) -> Vec<BlobRef>;
+    fn free_texts(&mut self) -> Vec<FreeText<'_>>;
 }
 
 impl StreamEvent for SessionEvent {
     const KIND: StreamKind = StreamKind::Session;
-    const UPCASTERS: &'static [(&'static str, fn(Value) -> Value)] = &[];
+    const UPCASTERS: &'static [Upcaster] = &[];
 
     fn blobs(&self) -> Vec<BlobRef> {
         Self::blobs(self)
+    }
+
+    fn free_texts(&mut self) -> Vec<FreeText<'_>> {
+        Self::free_texts(self)
     }
 }
 
 impl StreamEvent for WorkspaceEvent {
     const KIND: StreamKind = StreamKind::Workspace;
-    const UPCASTERS: &'static [(&'static str, fn(Value) -> Value)] = &[];
+    const UPCASTERS: &'static [Upcaster] = &[];
 
     fn blobs(&self) -> Vec<BlobRef> {
         Vec::new()
+    }
+
+    fn free_texts(&mut self) -> Vec<FreeText<'_>> {
+        Self::free_texts(self)
     }
 }
 
@@ -103,10 +114,14 @@ mod tests {
 
     impl StreamEvent for Sample {
         const KIND: StreamKind = StreamKind::Workspace;
-        const UPCASTERS: &'static [(&'static str, fn(Value) -> Value)] =
+        const UPCASTERS: &'static [Upcaster] =
             &[("moved", |old| serde_json::json!({"type": "moved_v2", "to": old["destination"]}))];
 
         fn blobs(&self) -> Vec<BlobRef> {
+            Vec::new()
+        }
+
+        fn free_texts(&mut self) -> Vec<FreeText<'_>> {
             Vec::new()
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::{BlobRef, Content, Digest};
+use crate::content::{BlobRef, Content, Digest, FreeText};
 use crate::ids::{Epoch, NodeId, Nonce, SessionId, SessionKey, StepId, WorkspaceId};
 use crate::time::Timestamp;
 
@@ -101,5 +101,33 @@ impl SessionEvent {
             | Self::Closed { .. } => &[],
         };
         contents.iter().filter_map(|content| content.blob()).collect()
+    }
+
+    /// Everything in it that is free text. Secrets are taken out of this and of nothing else, so that an
+    /// event stays an event whatever the secret is.
+    pub fn free_texts(&mut self) -> Vec<FreeText<'_>> {
+        match self {
+            Self::Opened { goal, .. } => goal.free_text().into_iter().collect(),
+            Self::DriverTaken { driver, .. } => vec![FreeText::Words(&mut driver.host)],
+            Self::StepHandedOut { step, prompt, .. } => {
+                let mut texts = vec![FreeText::Words(&mut step.0)];
+                texts.extend(prompt.free_text());
+                texts
+            }
+            Self::StepFinished { payload, answer, .. } => {
+                payload.free_text().into_iter().chain(answer.free_text()).collect()
+            }
+            Self::Closed {
+                outcome: CloseOutcome::Cancelled { by: text } | CloseOutcome::Failed { reason: text },
+            } => {
+                vec![FreeText::Words(text)]
+            }
+            Self::Closed { outcome: CloseOutcome::Completed }
+            | Self::DriverRenewed { .. }
+            | Self::DriverExpired { .. }
+            | Self::DriverReleased { .. }
+            | Self::HandleReissued { .. }
+            | Self::Forked { .. } => Vec::new(),
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::Digest;
+use crate::content::{Digest, FreeText};
 
 /// A fact about one workspace. Append-only: a changed shape is a new variant and an upcaster.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,6 +25,19 @@ pub enum WorkspaceEvent {
     Removed {
         by: String,
     },
+}
+
+impl WorkspaceEvent {
+    /// Everything in it that is free text.
+    pub fn free_texts(&mut self) -> Vec<FreeText<'_>> {
+        let words: Vec<&mut String> = match self {
+            Self::Registered { name, common_dir, checkout } => {
+                [name, common_dir].into_iter().chain(checkout).collect()
+            }
+            Self::Trusted { by, .. } | Self::Removed { by } => vec![by],
+        };
+        words.into_iter().map(FreeText::Words).collect()
+    }
 }
 
 /// The way by which a person said something, weakest first.

@@ -48,7 +48,7 @@ impl Entropy {
     }
 }
 
-/// SplitMix64, one byte at a time: enough to tell things apart, and the same everywhere.
+/// `SplitMix64`, one byte at a time: enough to tell things apart, and the same everywhere.
 fn next_byte(state: &mut u64) -> u8 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;

@@ -86,7 +86,7 @@ pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
     });
     match system.reader() {
         Ok(None) => {
-            diagnoses.push(healthy("database", "not made yet; the first command that writes makes it"))
+            diagnoses.push(healthy("database", "not made yet; the first command that writes makes it"));
         }
         Ok(Some(reader)) => database(&reader, config.ok().as_ref(), progress, &mut diagnoses),
         Err(error) => diagnoses.push(from_error("database", &error)),

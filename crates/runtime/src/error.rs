@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use longhaul_core::handle::Malformed;
 use longhaul_core::{config, session, workspace};
-use longhaul_events::{DecodeError, SessionId};
+use longhaul_events::SessionId;
 use longhaul_store::{AppendError, ImportError, StoreError};
 use serde_json::Value;
 
@@ -59,6 +59,8 @@ pub enum Error {
     Config(#[from] config::Error),
     #[error("could not read `{}`: {source}", path.display())]
     ReadFile { path: PathBuf, source: std::io::Error },
+    #[error("could not write what was to be shown: {0}; see whether the disk is full")]
+    Show(#[source] std::io::Error),
     #[error(transparent)]
     Secrets(#[from] SecretsError),
     #[error(transparent)]
@@ -73,8 +75,6 @@ pub enum Error {
     NotCanonical(#[from] longhaul_core::canonical::Error),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
     UnknownStream(String),
-    #[error("after scrubbing, an event is no longer an event: {0}")]
-    Scrubbed(DecodeError),
 }
 
 /// What kind of failure it is; each has its own exit code.
@@ -108,11 +108,11 @@ impl Error {
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::Show(_)
             | Self::Homeless(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
-            | Self::NotCanonical(_)
-            | Self::Scrubbed(_) => return None,
+            | Self::NotCanonical(_) => return None,
         })
     }
 
@@ -143,9 +143,9 @@ impl Error {
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::Show(_)
             | Self::Secrets(_)
             | Self::Homeless(_) => Kind::Environment,
-            Self::Scrubbed(_) => Kind::Bug,
         }
     }
 }

@@ -25,7 +25,7 @@ pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use error::{Error, Kind};
 pub use places::Places;
-pub use reader::{EventRow, Reader, Tail, WorkspaceView};
+pub use reader::{EventRow, LogEntry, Reader, Tail, WorkspaceView};
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};
 pub use workspaces::{TrustCandidate, TrustFile};
@@ -37,7 +37,7 @@ pub mod types {
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::time::{ago, rfc3339};
     pub use longhaul_core::units::show_size;
-    pub use longhaul_core::workspace::TrustState;
+    pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         Channel, CloseOutcome, Digest, Driver, Epoch, NodeId, Position, Seq, SessionId, StepId, StreamId,
         Timestamp, WorkspaceId,

@@ -13,21 +13,28 @@ pub struct Places {
 
 /// Nothing says where the home directory is.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("neither `LONGHAUL_HOME` nor `HOME` is set to an absolute path; set one of them")]
-pub struct Homeless;
+pub enum Homeless {
+    #[error("neither `LONGHAUL_HOME` nor `HOME` is set to an absolute path; set one of them")]
+    Unset,
+    // Ignored, it would send what was meant for a folder of its own to the user's real one.
+    #[error("`LONGHAUL_HOME` is `{}`, which depends on the current folder; set it to an absolute path", .0.display())]
+    Relative(PathBuf),
+}
 
 impl Places {
     /// `LONGHAUL_HOME` overrides all four; else the XDG variables and their defaults count.
     pub fn find(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<Self, Homeless> {
         // The XDG specification says that a relative path is to be ignored.
         let absolute = |name: &str| variable(name).filter(|path| path.is_absolute());
-        if let Some(home) = absolute("LONGHAUL_HOME") {
-            return Ok(Self::under(&home));
+        match variable("LONGHAUL_HOME").filter(|home| !home.as_os_str().is_empty()) {
+            Some(home) if home.is_absolute() => return Ok(Self::under(&home)),
+            Some(home) => return Err(Homeless::Relative(home)),
+            None => {}
         }
         let home = absolute("HOME");
         let folder = |name: &str, fallback: &str| {
             let base = absolute(name).or_else(|| home.as_ref().map(|home| home.join(fallback)));
-            base.map(|base| base.join("longhaul")).ok_or(Homeless)
+            base.map(|base| base.join("longhaul")).ok_or(Homeless::Unset)
         };
         let state = folder("XDG_STATE_HOME", ".local/state")?;
         let run = absolute("XDG_RUNTIME_DIR").map_or_else(|| state.join("run"), |run| run.join("longhaul"));
@@ -87,6 +94,12 @@ mod tests {
 
     #[test]
     fn without_a_home_there_is_no_place() {
-        assert_eq!(find(&[("HOME", "")]), Err(Homeless));
+        assert_eq!(find(&[("HOME", ""), ("LONGHAUL_HOME", "")]), Err(Homeless::Unset));
+    }
+
+    #[test]
+    fn a_relative_home_of_our_own_is_refused_and_not_ignored() {
+        let relative = Homeless::Relative("here".into());
+        assert_eq!(find(&[("LONGHAUL_HOME", "here"), ("HOME", "/h")]), Err(relative));
     }
 }

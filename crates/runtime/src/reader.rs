@@ -9,7 +9,7 @@ use longhaul_core::workspace::{TrustState, Workspace};
 use longhaul_events::{Position, Seq, StreamId, Timestamp, WorkspaceId};
 use longhaul_store::views::{SessionRow, Views, WorkspaceRow};
 use longhaul_store::watch::{Watcher, Woke};
-use longhaul_store::{Decision, Finding, Log, SqliteLog, StoreError, StreamReport};
+use longhaul_store::{DamagedRow, Decision, Finding, Log, SqliteLog, StoreError, StreamReport};
 use serde_json::Value;
 
 use crate::error::Error;
@@ -33,6 +33,18 @@ pub struct EventRow {
     pub at: Timestamp,
     pub event: Value,
     pub redacted: bool,
+}
+
+/// What the log holds at one place.
+#[derive(Debug, Clone, PartialEq)]
+pub enum LogEntry {
+    Event(EventRow),
+    /// A decision that is no longer what was written.
+    Damaged {
+        position: Position,
+        stream: String,
+        reason: String,
+    },
 }
 
 /// A workspace as it is shown.
@@ -79,7 +91,7 @@ impl Reader {
         let mut matching: Vec<Workspace> = rows
             .into_iter()
             .map(|row| row.workspace)
-            .filter(|found| found.id.to_string() == text || found.name == text)
+            .filter(|found| is_called(found, text))
             .collect();
         match (matching.pop(), matching.is_empty()) {
             (Some(found), true) => Ok(found),
@@ -167,6 +179,20 @@ impl Reader {
         after: Position,
         show: &mut dyn FnMut(EventRow) -> Result<(), Error>,
     ) -> Result<Position, Error> {
+        self.walk(after, &mut |entry| match entry {
+            LogEntry::Event(row) => show(row),
+            LogEntry::Damaged { stream, reason, .. } => {
+                Err(StoreError::Quarantined { stream, reason }.into())
+            }
+        })
+    }
+
+    /// Like [`Self::follow`], but damage is shown too and does not hide what comes after it.
+    pub fn walk(
+        &self,
+        after: Position,
+        show: &mut dyn FnMut(LogEntry) -> Result<(), Error>,
+    ) -> Result<Position, Error> {
         let mut after = after;
         loop {
             let decisions = self.store.since(after, BATCH)?;
@@ -174,10 +200,16 @@ impl Reader {
                 return Ok(after);
             }
             for decision in decisions {
-                let decision = decision
-                    .map_err(|row| StoreError::Quarantined { stream: row.stream, reason: row.reason })?;
-                after = decision.position;
-                rows(&decision).into_iter().try_for_each(&mut *show)?;
+                match decision {
+                    Ok(decision) => {
+                        after = decision.position;
+                        rows(&decision).into_iter().map(LogEntry::Event).try_for_each(&mut *show)?;
+                    }
+                    Err(DamagedRow { position, stream, reason }) => {
+                        after = position;
+                        show(LogEntry::Damaged { position, stream, reason })?;
+                    }
+                }
             }
         }
     }
@@ -221,6 +253,12 @@ impl Tail {
     pub fn wait(&mut self, timeout: Duration) -> Result<Woke, Error> {
         Ok(self.watcher.wait(timeout)?)
     }
+}
+
+/// The stored path counts as a name too: the repository may be gone.
+fn is_called(workspace: &Workspace, text: &str) -> bool {
+    let path = workspace.checkout.as_ref().unwrap_or(&workspace.common_dir);
+    workspace.id.to_string() == text || workspace.name == text || path == text
 }
 
 fn view(row: WorkspaceRow) -> WorkspaceView {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use longhaul_core::config::Config;
 use longhaul_core::scrub::{Scrubber, Secret};
+use longhaul_core::workspace::{Rejection, Workspace};
 use longhaul_store::{Access, Options, SqliteLog, StoreError};
 
 use crate::clock::{Entropy, SystemClock};
@@ -54,6 +55,14 @@ impl System {
         Ok(Commands::over_store(store, scrubber, Arc::new(SystemClock), Entropy::System))
     }
 
+    /// The write side of a store that is there; `None` if there is none yet, which is like an empty one.
+    pub fn existing_commands(&self) -> Result<Option<Commands>, Error> {
+        match self.reader()? {
+            Some(_) => self.commands().map(Some),
+            None => Ok(None),
+        }
+    }
+
     /// The read side; `None` if there is no store yet, which is like an empty one.
     pub fn reader(&self) -> Result<Option<Reader>, Error> {
         match self.open_store(Access::Read) {
@@ -61,6 +70,21 @@ impl System {
             Err(StoreError::Absent { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// The workspace that a person means, and the reader that found it: by id, name or path, or without a
+    /// word the one that the current folder is in.
+    pub fn find_workspace(&self, text: Option<&str>) -> Result<(Reader, Workspace), Error> {
+        let reader = self.reader()?;
+        let Some(text) = text else {
+            let id = workspaces::locate(&self.settings.directory)?.id;
+            let reader = reader.ok_or(Rejection::NotRegistered)?;
+            let workspace = reader.workspace(id)?.ok_or(Rejection::NotRegistered)?;
+            return Ok((reader, workspace));
+        };
+        let reader = reader.ok_or_else(|| Error::UnknownWorkspace(text.to_owned()))?;
+        let workspace = reader.find_workspace(text)?;
+        Ok((reader, workspace))
     }
 
     fn open_store(&self, access: Access) -> Result<SqliteLog, StoreError> {

@@ -3,8 +3,12 @@
 //! Nothing stands in for the terminal: no flag, no variable, no pipe. An agent that Longhaul started carries
 //! `LONGHAUL_SESSION` and is refused here; for an agent that a person drives, this is a tripwire, not a wall.
 
-use std::fs::OpenOptions;
-use std::io::{BufRead, BufReader, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Write};
+
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, isatty, tcgetattr, tcgetwinsize, tcsetattr,
+};
 
 use crate::error::Error;
 
@@ -27,14 +31,9 @@ pub fn confirm(question: &Question) -> Result<Person, Error> {
     if std::env::var_os("LONGHAUL_SESSION").is_some() {
         return Err(Error::UnderAgent);
     }
-    let terminal = OpenOptions::new().read(true).write(true).open("/dev/tty");
-    let mut terminal = terminal.map_err(|_| Error::NoTerminal)?;
-    let mut shown = String::new();
-    for line in &question.lines {
-        shown.push_str(&visible(line));
-        shown.push('\n');
-    }
-    shown.push_str(&format!("Type `{}` to confirm: ", question.word));
+    let mut terminal = open()?;
+    let lines: String = question.lines.iter().map(|line| visible(line) + "\n").collect();
+    let shown = format!("{lines}Type `{}` to confirm: ", question.word);
     terminal.write_all(shown.as_bytes()).map_err(|_| Error::NoTerminal)?;
     let mut answer = String::new();
     BufReader::new(terminal).read_line(&mut answer).map_err(|_| Error::NoTerminal)?;
@@ -43,6 +42,49 @@ pub fn confirm(question: &Question) -> Result<Person, Error> {
     } else {
         Err(Error::NotConfirmed { word: question.word })
     }
+}
+
+fn open() -> Result<File, Error> {
+    OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| Error::NoTerminal)
+}
+
+/// Asks for a line that is not shown while it is typed. `None` if the person thought better of it (Ctrl-C).
+pub fn ask_hidden(prompt: &str) -> Result<Option<String>, Error> {
+    const CTRL_C: u8 = 3;
+    let mut terminal = open()?;
+    let shown = tcgetattr(&terminal).map_err(|_| Error::NoTerminal)?;
+    let mut hidden = shown.clone();
+    // Ctrl-C ends the line instead of us: killed now, we would leave a terminal that shows nothing.
+    hidden.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
+    hidden.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
+    terminal.write_all(prompt.as_bytes()).map_err(|_| Error::NoTerminal)?;
+    tcsetattr(&terminal, OptionalActions::Flush, &hidden).map_err(|_| Error::NoTerminal)?;
+    let mut line = Vec::new();
+    let read = read_line(&terminal, &mut line, CTRL_C);
+    let restored = tcsetattr(&terminal, OptionalActions::Now, &shown);
+    terminal.write_all(b"\n").map_err(|_| Error::NoTerminal)?;
+    read.and(restored.map_err(Into::into)).map_err(|_| Error::NoTerminal)?;
+    let text = String::from_utf8_lossy(&line).into_owned();
+    Ok((line.last() != Some(&CTRL_C)).then(|| text.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+/// Reads to the end of the line, to `cancel`, or to the end of the input.
+fn read_line(mut terminal: &File, line: &mut Vec<u8>, cancel: u8) -> std::io::Result<()> {
+    let mut bytes = [0; 4096];
+    loop {
+        let count = terminal.read(&mut bytes)?;
+        line.extend_from_slice(&bytes[..count]);
+        if count == 0 || line.last().is_some_and(|last| *last == b'\n' || *last == cancel) {
+            return Ok(());
+        }
+    }
+}
+
+/// How many letters fit in a line of the terminal that standard output is, if it is one.
+pub fn width() -> Option<usize> {
+    let stdout = std::io::stdout();
+    let size = isatty(&stdout).then(|| tcgetwinsize(&stdout).ok()).flatten()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Text from files and file names, without what could move the cursor or hide a line.

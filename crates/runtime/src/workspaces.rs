@@ -106,7 +106,7 @@ fn read_checkout(folder: &Path) -> Result<Vec<FolderFile>, Error> {
     match fs::symlink_metadata(folder) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Ok(found) if !found.is_dir() => {
-            return Err(walk.refuse(folder, "it is not a folder; put a real folder there"));
+            return Err(refuse(folder, "it is not a folder; put a real folder there"));
         }
         _ => walk.folder(folder)?,
     }
@@ -120,10 +120,6 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn refuse(&self, path: &Path, problem: &str) -> Error {
-        Error::Untrustable { path: path.to_owned(), problem: problem.to_owned() }
-    }
-
     fn folder(&mut self, folder: &Path) -> Result<(), Error> {
         let unreadable = |source| Error::ReadFile { path: folder.to_owned(), source };
         for entry in fs::read_dir(folder).map_err(unreadable)? {
@@ -142,7 +138,7 @@ impl Walk<'_> {
         let unreadable = |source| Error::ReadFile { path: path.to_owned(), source };
         self.bytes += found.len();
         if self.bytes > LARGEST_FOLDER_BYTES || self.files.len() >= MOST_FILES {
-            return Err(self.refuse(self.top, "it holds more than 16 MB or 5000 files; take large files out"));
+            return Err(refuse(self.top, "it holds more than 16 MB or 5000 files; take large files out"));
         }
         let (kind, bytes) = if found.is_symlink() {
             (FileKind::Symlink, fs::read_link(path).map_err(unreadable)?.as_os_str().as_bytes().to_vec())
@@ -151,12 +147,16 @@ impl Walk<'_> {
             let kind = if executable { FileKind::Executable } else { FileKind::Regular };
             (kind, fs::read(path).map_err(unreadable)?)
         } else {
-            return Err(self.refuse(path, "it is neither a file nor a link; take it out"));
+            return Err(refuse(path, "it is neither a file nor a link; take it out"));
         };
         let relative = path.strip_prefix(self.top).expect("we walked down from the top");
         self.files.push(FolderFile { path: relative.as_os_str().as_bytes().to_vec(), kind, bytes });
         Ok(())
     }
+}
+
+fn refuse(path: &Path, problem: &str) -> Error {
+    Error::Untrustable { path: path.to_owned(), problem: problem.to_owned() }
 }
 
 /// What a person should see before they trust it.

@@ -130,7 +130,7 @@ impl Tail {
             Self::Word => Some(run(is_word)),
             Self::Token => {
                 let length = run(|byte| is_word(byte) || byte == b'.');
-                (rest[..length].iter().filter(|byte| **byte == b'.').count() == 2).then_some(length)
+                (rest[..length].split(|byte| *byte == b'.').count() == 3).then_some(length)
             }
             Self::PrivateKey => private_key_length(rest),
         }

@@ -14,6 +14,7 @@ pub(crate) const BUSY_LIMIT_MS: u64 = 20_000;
 /// `LHL1`: tells our databases from others.
 pub(crate) const APPLICATION_ID: i32 = 0x4c48_4c31;
 
+#[derive(Clone, Copy)]
 pub(crate) enum Mode {
     ReadWrite,
     ReadOnly,

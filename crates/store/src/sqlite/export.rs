@@ -14,7 +14,7 @@ use longhaul_events::{BlobRef, Digest, Position, Seq, Timestamp};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
-use super::redact::scrubbed_json;
+use super::redact::scrubbed_body;
 use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow};
 use super::verify::blobs_of;
 use super::{SqliteLog, read, schema};
@@ -215,7 +215,7 @@ impl Import<'_> {
         mut redacted: Option<Digest>,
         here: Option<HeadRow>,
     ) -> Result<(), ImportError> {
-        if let Some(clean) = scrubbed_json(&decision.body, self.scrubber) {
+        if let Some(clean) = scrubbed_body(&decision.stream, &decision.body, self.scrubber) {
             redacted = Some(sha256(&clean));
             decision.body = clean;
             self.done.scrubbed += 1;

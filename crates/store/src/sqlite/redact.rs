@@ -7,9 +7,10 @@ use std::fs;
 
 use longhaul_core::canonical::sha256;
 use longhaul_core::scrub::Scrubber;
-use longhaul_events::Digest;
+use longhaul_events::{
+    Digest, SessionEvent, StreamEvent, StreamId, StreamKind, WorkspaceEvent, decode_batch, encode_batch,
+};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
-use serde_json::Value;
 
 use super::blobs::BlobFiles;
 use super::rows::HeadRow;
@@ -62,13 +63,13 @@ fn redact(
 
 fn redact_decisions(transaction: &Transaction<'_>, scrubber: &Scrubber) -> Result<u64, StoreError> {
     let mut changed = 0;
-    let mut rows = transaction.prepare("SELECT position, body FROM decision ORDER BY position")?;
+    let mut rows = transaction.prepare("SELECT position, stream, body FROM decision ORDER BY position")?;
     let mut update =
         transaction.prepare("UPDATE decision SET body = ?2, redacted = ?3 WHERE position = ?1")?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
-        let (position, body): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
-        if let Some(clean) = scrubbed_json(&body, scrubber) {
+        let (position, stream, body): (i64, String, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        if let Some(clean) = scrubbed_body(&stream, &body, scrubber) {
             update.execute(params![position, clean, sha256(&clean).0])?;
             changed += 1;
         }
@@ -76,20 +77,25 @@ fn redact_decisions(transaction: &Transaction<'_>, scrubber: &Scrubber) -> Resul
     Ok(changed)
 }
 
-/// The JSON text without what the scrubber finds; `None` if it finds nothing.
-pub(super) fn scrubbed_json(text: &[u8], scrubber: &Scrubber) -> Option<Vec<u8>> {
-    let parsed = serde_json::from_slice::<Value>(text);
-    let Ok(mut value) = parsed else {
-        return scrubber.finds_any(text).then(|| scrubber.bytes(text).into_owned());
-    };
-    let before = value.clone();
-    scrubber.value(&mut value);
-    let clean = serde_json::to_vec(&value).expect("a JSON value can be written");
-    if value == before && !scrubber.finds_any(&clean) {
+/// The body of a decision without what the scrubber finds; `None` if there is nothing to take out.
+pub(super) fn scrubbed_body(stream: &str, body: &[u8], scrubber: &Scrubber) -> Option<Vec<u8>> {
+    if !scrubber.finds_any(body) {
         return None;
     }
-    // What is spread over structure (quotes, commas) is not a value; take it out of the text all the same.
-    Some(scrubber.bytes(&clean).into_owned())
+    let clean = match stream.parse::<StreamId>().map(|stream| stream.kind()) {
+        Ok(StreamKind::Session) => scrubbed_events::<SessionEvent>(body, scrubber),
+        Ok(StreamKind::Workspace) => scrubbed_events::<WorkspaceEvent>(body, scrubber),
+        Err(_) => None,
+    };
+    // What this release cannot read as events has no shape that it could keep.
+    let clean = clean.unwrap_or_else(|| scrubber.bytes(body).into_owned());
+    (clean != body).then_some(clean)
+}
+
+fn scrubbed_events<E: StreamEvent>(body: &[u8], scrubber: &Scrubber) -> Option<Vec<u8>> {
+    let mut events = decode_batch::<E>(body).ok()?;
+    events.iter_mut().for_each(|event| scrubber.event(event));
+    Some(encode_batch(&events))
 }
 
 type Rewritten = Vec<(Digest, Vec<u8>)>;

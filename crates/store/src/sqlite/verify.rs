@@ -9,7 +9,7 @@ use rusqlite::Connection;
 
 use super::rows::HeadRow;
 use super::{SqliteLog, read};
-use crate::error::StoreError;
+use crate::error::{BlobProblem, StoreError};
 use crate::log::Decision;
 
 const BATCH: usize = 500;
@@ -85,8 +85,7 @@ impl SqliteLog {
         }
         for blob in blobs {
             match self.blobs.read(connection, blob.sha256) {
-                Ok(_) => {}
-                Err(StoreError::Blob { problem: crate::error::BlobProblem::Dropped, .. }) => {}
+                Ok(_) | Err(StoreError::Blob { problem: BlobProblem::Dropped, .. }) => {}
                 Err(error @ StoreError::Blob { .. }) => return Ok(Verdict::Broken(error.to_string())),
                 Err(error) => return Err(error),
             }

@@ -156,7 +156,7 @@ impl SessionRow {
                 self.parent = *parent;
             }
             SessionEvent::DriverTaken { epoch: _, driver, expires_at: _ } => {
-                self.driver = Some(driver.clone())
+                self.driver = Some(driver.clone());
             }
             SessionEvent::DriverExpired { .. } | SessionEvent::DriverReleased { .. } => self.driver = None,
             SessionEvent::StepHandedOut { step, .. } => self.step = Some(step.clone()),

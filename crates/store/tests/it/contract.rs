@@ -24,7 +24,7 @@ fn what_was_appended_is_read_back_in_order() {
         assert_eq!(events(log, session(1)), [opened("a"), step(2), step(3)]);
         assert_eq!(events(log, session(2)), [opened("b")]);
         let head = log.head(session(1)).unwrap().unwrap();
-        assert_eq!((head.seq, head.state), (Seq(3), state("state")));
+        assert_eq!((head.seq, head.state), (Seq(3), Some(state())));
         assert_eq!(log.head(session(9)).unwrap(), None);
         assert_eq!(log.last_position().unwrap(), Position(3));
     });

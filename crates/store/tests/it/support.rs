@@ -11,19 +11,19 @@ use longhaul_store::{
 };
 use serde_json::json;
 
-pub fn sqlite(folder: &Path) -> SqliteLog {
+pub(crate) fn sqlite(folder: &Path) -> SqliteLog {
     SqliteLog::open(&options(folder)).unwrap()
 }
 
-pub fn options(folder: &Path) -> Options {
+pub(crate) fn options(folder: &Path) -> Options {
     Options { folder: folder.to_owned(), poke: None, access: Access::Write }
 }
 
-pub fn session(n: u8) -> StreamId {
+pub(crate) fn session(n: u8) -> StreamId {
     StreamId::from(SessionId::from_bytes([n; 8]))
 }
 
-pub fn opened(goal: &str) -> SessionEvent {
+pub(crate) fn opened(goal: &str) -> SessionEvent {
     SessionEvent::Opened {
         key: SessionKey::from_bytes([7; 16]),
         goal: Content::Inline(json!(goal)),
@@ -32,7 +32,7 @@ pub fn opened(goal: &str) -> SessionEvent {
     }
 }
 
-pub fn step(n: u64) -> SessionEvent {
+pub(crate) fn step(n: u64) -> SessionEvent {
     SessionEvent::StepHandedOut {
         node: NodeId(Seq(n)),
         after: None,
@@ -42,7 +42,7 @@ pub fn step(n: u64) -> SessionEvent {
     }
 }
 
-pub fn finished_with(blob: &NewBlob) -> SessionEvent {
+pub(crate) fn finished_with(blob: &NewBlob) -> SessionEvent {
     SessionEvent::StepFinished {
         node: NodeId(Seq(2)),
         nonce: Nonce::from_bytes([1; 5]),
@@ -53,15 +53,15 @@ pub fn finished_with(blob: &NewBlob) -> SessionEvent {
     }
 }
 
-pub fn closed() -> SessionEvent {
+pub(crate) fn closed() -> SessionEvent {
     SessionEvent::Closed { outcome: CloseOutcome::Completed }
 }
 
-pub fn state(text: &str) -> Option<State> {
-    Some(State { fold_version: 1, bytes: text.as_bytes().to_vec() })
+pub(crate) fn state() -> State {
+    State { fold_version: 1, bytes: b"state".to_vec() }
 }
 
-pub fn append(
+pub(crate) fn append(
     log: &dyn Log,
     stream: StreamId,
     expected: u64,
@@ -70,24 +70,24 @@ pub fn append(
     append_at(log, stream, expected, events, Timestamp(1000))
 }
 
-pub fn append_at(
+pub(crate) fn append_at(
     log: &dyn Log,
     stream: StreamId,
     expected: u64,
     events: &[SessionEvent],
     at: Timestamp,
 ) -> Result<Appended, AppendError> {
-    let part = StreamAppend::new(stream, Seq(expected), events, state("state"));
+    let part = StreamAppend::new(stream, Seq(expected), events, Some(state()));
     log.append(Append { at, streams: vec![part], blobs: Vec::new() })
 }
 
-pub fn append_blob(log: &dyn Log, stream: StreamId, expected: u64, blob: NewBlob) {
+pub(crate) fn append_blob(log: &dyn Log, stream: StreamId, expected: u64, blob: NewBlob) {
     let part = StreamAppend::new(stream, Seq(expected), &[finished_with(&blob)], None);
     log.append(Append { at: Timestamp(1000), streams: vec![part], blobs: vec![blob] }).unwrap();
 }
 
 /// All events of a stream, verified.
-pub fn events(log: &dyn Log, stream: StreamId) -> Vec<SessionEvent> {
+pub(crate) fn events(log: &dyn Log, stream: StreamId) -> Vec<SessionEvent> {
     let decisions = log.read(stream, Seq(0), usize::MAX).unwrap();
     decisions.iter().flat_map(|decision| decision.events().unwrap()).collect()
 }
