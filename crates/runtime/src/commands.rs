@@ -21,6 +21,7 @@ pub struct Commands {
     store: Option<Arc<SqliteLog>>,
     clock: Arc<dyn Clock>,
     entropy: Entropy,
+    recent: session::Recent,
 }
 
 impl std::fmt::Debug for Commands {
@@ -32,7 +33,13 @@ impl std::fmt::Debug for Commands {
 impl Commands {
     /// Over any log, for simulations; keeping house needs [`Self::over_store`].
     pub fn over(log: Arc<dyn Log>, scrubber: Scrubber, clock: Arc<dyn Clock>, entropy: Entropy) -> Self {
-        Self { recorder: Recorder::new(log, scrubber), store: None, clock, entropy }
+        Self {
+            recorder: Recorder::new(log, scrubber),
+            store: None,
+            clock,
+            entropy,
+            recent: session::Recent::default(),
+        }
     }
 
     pub fn over_store(

@@ -73,16 +73,25 @@ fn from_error(subject: impl Into<String>, error: &Error) -> Diagnosis {
     let text = error.to_string();
     match text.split_once("; ") {
         Some((finding, remedy)) => problem(subject, finding, remedy),
-        None => problem(subject, text, "see `longhaul explain` for the code, or report it"),
+        None => problem(
+            subject,
+            text,
+            match error.code() {
+                Some(code) => format!("see `longhaul explain {code}`"),
+                None => "please report it".to_owned(),
+            },
+        ),
     }
 }
 
 pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
     let mut diagnoses = vec![git(), folders(system), secrets(system)];
     let config = system.config();
-    diagnoses.push(match &config {
-        Ok(config) => healthy("configuration", format!("{} settings", config.rows.len())),
-        Err(error) => from_error("configuration", error),
+    diagnoses.extend(match &config {
+        Ok(config) => Some(healthy("configuration", format!("{} settings", config.rows.len()))),
+        // Which workspace this is stands in the database, and what is wrong with that is said below.
+        Err(Error::Store(_)) => None,
+        Err(error) => Some(from_error("configuration", error)),
     });
     match system.reader() {
         Ok(None) => {

@@ -88,11 +88,8 @@ impl Reader {
     /// A workspace by id, name, or any path inside its repository.
     pub fn find_workspace(&self, text: &str) -> Result<Workspace, Error> {
         let rows = self.workspace_rows()?;
-        let mut matching: Vec<Workspace> = rows
-            .into_iter()
-            .map(|row| row.workspace)
-            .filter(|found| is_called(found, text))
-            .collect();
+        let mut matching: Vec<Workspace> =
+            rows.into_iter().map(|row| row.workspace).filter(|found| is_called(found, text)).collect();
         match (matching.pop(), matching.is_empty()) {
             (Some(found), true) => Ok(found),
             (Some(_), false) => Err(Error::AmbiguousWorkspace(text.to_owned())),

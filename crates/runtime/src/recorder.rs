@@ -71,24 +71,38 @@ impl Recorder {
         at: Timestamp,
         contents: &Contents,
         mut decide: impl FnMut() -> Result<(A, Decided<A::Event, Answer>), Error>,
-    ) -> Result<Answer, Error> {
+    ) -> Result<(Answer, A), Error> {
         for _ in 0..ATTEMPTS {
-            let (mut state, decided) = decide()?;
+            let (state, decided) = decide()?;
             let (events, answer) = match decided {
-                Decided::Nothing(answer) => return Ok(answer),
-                Decided::Events(events, answer) => (self.clean(events), answer),
+                Decided::Nothing(answer) => return Ok((answer, state)),
+                Decided::Events(events, answer) => (events, answer),
             };
-            let expected = state.seq();
-            events.iter().for_each(|event| state.apply(event));
-            let part = StreamAppend::new(stream, expected, &events, Some(state.state()));
-            let append = Append { at, streams: vec![part], blobs: contents.blobs.clone() };
-            match self.log.append(append) {
-                Ok(_) => return Ok(answer),
-                Err(AppendError::Conflict { .. }) => {}
-                Err(error) => return Err(error.into()),
+            if let Some(after) = self.store(stream, at, contents, state, events)? {
+                return Ok((answer, after));
             }
         }
         Err(Error::TooManyConflicts)
+    }
+
+    /// Stores events on top of the state that they were decided on; `None` if somebody else wrote first.
+    pub(crate) fn store<A: Aggregate>(
+        &self,
+        stream: StreamId,
+        at: Timestamp,
+        contents: &Contents,
+        mut state: A,
+        events: Vec<A::Event>,
+    ) -> Result<Option<A>, Error> {
+        let events = self.clean(events);
+        let expected = state.seq();
+        events.iter().for_each(|event| state.apply(event));
+        let part = StreamAppend::new(stream, expected, &events, Some(state.state()));
+        match self.log.append(Append { at, streams: vec![part], blobs: contents.blobs.clone() }) {
+            Ok(_) => Ok(Some(state)),
+            Err(AppendError::Conflict { .. }) => Ok(None),
+            Err(AppendError::Store(error)) => Err(error.into()),
+        }
     }
 
     /// The last net: whatever text an event carries, no known secret is in it.

@@ -57,10 +57,10 @@ pub fn ask_hidden(prompt: &str) -> Result<Option<String>, Error> {
     // Ctrl-C ends the line instead of us: killed now, we would leave a terminal that shows nothing.
     hidden.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
     hidden.special_codes[SpecialCodeIndex::VEOL] = CTRL_C;
-    terminal.write_all(prompt.as_bytes()).map_err(|_| Error::NoTerminal)?;
+    // What was typed before the question is no answer to it, and was shown.
     tcsetattr(&terminal, OptionalActions::Flush, &hidden).map_err(|_| Error::NoTerminal)?;
     let mut line = Vec::new();
-    let read = read_line(&terminal, &mut line, CTRL_C);
+    let read = terminal.write_all(prompt.as_bytes()).and_then(|()| read_line(&terminal, &mut line, CTRL_C));
     let restored = tcsetattr(&terminal, OptionalActions::Now, &shown);
     terminal.write_all(b"\n").map_err(|_| Error::NoTerminal)?;
     read.and(restored.map_err(Into::into)).map_err(|_| Error::NoTerminal)?;

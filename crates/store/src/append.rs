@@ -1,6 +1,7 @@
 //! What is appended: decisions for one or more streams, all or none.
 
-use longhaul_events::{Position, Seq, StreamEvent, StreamId, Timestamp, encode_batch};
+use longhaul_core::canonical::sha256;
+use longhaul_events::{Digest, Position, Seq, StreamEvent, StreamId, Timestamp, encode_batch};
 
 use crate::blob::NewBlob;
 
@@ -19,6 +20,8 @@ pub struct StreamAppend {
     /// The number of the last event that the decision was based on.
     pub expected: Seq,
     pub(crate) body: Vec<u8>,
+    /// Made by the caller's thread, before anybody waits for it.
+    pub(crate) digest: Digest,
     pub(crate) count: u64,
     pub(crate) state: Option<State>,
 }
@@ -41,6 +44,7 @@ pub struct Appended {
 impl StreamAppend {
     pub fn new<E: StreamEvent>(stream: StreamId, expected: Seq, events: &[E], state: Option<State>) -> Self {
         debug_assert_eq!(stream.kind(), E::KIND);
-        Self { stream, expected, body: encode_batch(events), count: events.len() as u64, state }
+        let body = encode_batch(events);
+        Self { stream, expected, digest: sha256(&body), body, count: events.len() as u64, state }
     }
 }

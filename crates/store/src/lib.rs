@@ -4,6 +4,8 @@
 //! it never interprets a command, and never answers from damaged data.
 
 mod append;
+#[cfg(feature = "baseline")]
+pub mod baseline;
 mod blob;
 mod error;
 mod log;

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use longhaul_core::canonical::sha256;
 use longhaul_core::chain::{Header, link};
 use longhaul_events::{Digest, Position, Seq, StreamId, Timestamp};
 
@@ -91,7 +90,7 @@ impl Inner {
         let at = before.map_or(at, |head| head.at.max(at));
         let name = append.stream.to_string();
         let header = Header { stream: &name, seq: append.expected.plus(1), count: append.count, at };
-        let digest = sha256(&append.body);
+        let digest = append.digest;
         let hash = link(previous, &header, digest);
         self.decisions.push(Decision {
             position: self.last_position().plus(1),

@@ -9,6 +9,7 @@ mod group;
 pub(crate) mod inventory;
 mod pages;
 mod read;
+mod rebuild;
 pub(crate) mod recover;
 pub(crate) mod redact;
 mod rows;
@@ -125,6 +126,23 @@ impl SqliteLog {
     }
 }
 
+/// Whoever opens the database next, with nobody else there, reads the whole write-ahead log first.
+const LEAVE_AT_MOST_BYTES: u64 = 512 * 1024;
+
+impl Drop for SqliteLog {
+    /// Leaves a short log behind, if nobody else is using it at this moment.
+    fn drop(&mut self) {
+        let log = backup::with_suffix(&database_path(&self.folder), "-wal");
+        if fs::metadata(log).map_or(0, |file| file.len()) <= LEAVE_AT_MOST_BYTES {
+            return;
+        }
+        self.writing(|connection| {
+            let _ = connection.busy_handler(None::<fn(i32) -> bool>);
+            let _ = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        });
+    }
+}
+
 fn open_checked(path: &Path, access: Access) -> Result<Connection, StoreError> {
     let is_new = fs::metadata(path).map_or(true, |file| file.len() == 0);
     let mut connection = connection::open(path, Mode::ReadWrite)?;
@@ -177,13 +195,13 @@ fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
 impl Log for SqliteLog {
     fn append(&self, append: Append) -> Result<Appended, AppendError> {
         self.blobs.write_large(&append.blobs)?;
-        let answer = self
-            .group
-            .submit(append, |group| self.writing(|writer| commit::commit(writer, &self.blobs, &group)));
-        if answer.is_ok() {
-            self.poke();
-        }
-        answer
+        self.group.submit(append, |group| {
+            let answers = self.writing(|writer| commit::commit(writer, &self.blobs, &group));
+            if answers.iter().any(Result::is_ok) {
+                self.poke();
+            }
+            answers
+        })
     }
 
     fn head(&self, stream: StreamId) -> Result<Option<Head>, StoreError> {

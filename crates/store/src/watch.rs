@@ -7,6 +7,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -18,6 +19,9 @@ use crate::sqlite::database_path;
 /// How often a watcher looks when nobody pokes it.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
+/// How soon a writer looks again for a listener that was not there. Listeners poll too, so none is forgotten.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// The longest path that fits the address of a Unix socket everywhere.
 const LONGEST_SOCKET_PATH: usize = 100;
 
@@ -26,19 +30,26 @@ const LONGEST_SOCKET_PATH: usize = 100;
 pub(crate) struct Poker {
     socket: Option<UnixDatagram>,
     target: PathBuf,
+    /// When nobody was found listening; looking for them again at every commit would cost more than it gives.
+    nobody_at: Mutex<Option<Instant>>,
 }
 
 impl Poker {
     pub(crate) fn new(target: PathBuf) -> Self {
         let socket = UnixDatagram::unbound().ok().filter(|socket| socket.set_nonblocking(true).is_ok());
-        Self { socket, target }
+        Self { socket, target, nobody_at: Mutex::new(None) }
     }
 
     /// Best effort: with nobody listening, or too many pokes under way, there is nothing to do.
     pub(crate) fn poke(&self) {
-        if let Some(socket) = &self.socket {
-            let _ = reachable(&self.target, |path| socket.send_to(b"!", path));
+        let Some(socket) = &self.socket else { return };
+        let mut nobody_at = self.nobody_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if nobody_at.is_some_and(|at| at.elapsed() < LOOK_AGAIN) {
+            return;
         }
+        let sent = reachable(&self.target, |path| socket.send_to(b"!", path));
+        let busy = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
+        *nobody_at = sent.is_err_and(|error| !busy(&error)).then(Instant::now);
     }
 }
 

@@ -61,7 +61,7 @@ impl Commands {
     /// Makes everything anew that can be made from the decisions. Returns how many heads were put back.
     pub fn rebuild(&self) -> Result<u64, Error> {
         let store = self.store();
-        let heads = store.rebuild_heads()?;
+        let heads = store.rebuild()?;
         Views::new(store.folder()).rebuild(&**store)?;
         Ok(heads)
     }

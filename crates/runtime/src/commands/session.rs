@@ -1,5 +1,8 @@
 //! Commands about sessions, and answers that stay the same for ever.
 
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
 use longhaul_core::canonical;
 use longhaul_core::handle::Handle;
 use longhaul_core::session::{self, Actor, Command, FinishStep, NewStep, OpenSession, Session, Then};
@@ -64,6 +67,26 @@ pub enum Next {
     Closed,
 }
 
+/// Sessions as this process last stored them.
+#[derive(Default)]
+pub(super) struct Recent(Mutex<BTreeMap<SessionId, Session>>);
+
+impl Recent {
+    const MOST: usize = 256;
+
+    fn take(&self, id: SessionId) -> Option<Session> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
+    }
+
+    fn put(&self, session: Session) {
+        let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if recent.len() >= Self::MOST {
+            recent.pop_first();
+        }
+        recent.insert(session.id, session);
+    }
+}
+
 impl Aggregate for Session {
     type Event = SessionEvent;
 
@@ -114,10 +137,11 @@ impl Commands {
         let mut contents = Contents::default();
         let goal = self.recorder.content(new.goal, &mut contents);
         let open = OpenSession { key, goal, workspace: new.workspace, parent: new.parent };
-        self.recorder.record(id.into(), self.clock.now(), &contents, || {
+        let opened = self.recorder.record(id.into(), self.clock.now(), &contents, || {
             let events = Session::open(open.clone());
             Ok((Unopened { id, opened: None }, Decided::Events(events, id)))
-        })
+        });
+        opened.map(|(id, _)| id)
     }
 
     /// Makes `driver` the only one who may write, unless somebody else is.
@@ -220,17 +244,28 @@ impl Commands {
         })
     }
 
+    /// Decides on what this process last knew, which is nearly always right; the store refuses it if not.
+    /// Anything but new facts is decided again on fresh state, because only facts are checked by the store.
     fn decide<Answer>(
         &self,
         id: SessionId,
         contents: &Contents,
         mut decide: impl FnMut(&Session) -> Result<Decided<SessionEvent, Answer>, Error>,
     ) -> Result<Answer, Error> {
-        self.recorder.record(id.into(), self.clock.now(), contents, || {
+        if let Some(known) = self.recent.take(id)
+            && let Ok(Decided::Events(events, answer)) = decide(&known)
+            && let Some(after) = self.recorder.store(id.into(), self.clock.now(), contents, known, events)?
+        {
+            self.recent.put(after);
+            return Ok(answer);
+        }
+        let (answer, after) = self.recorder.record(id.into(), self.clock.now(), contents, || {
             let session = self.load_session(id)?;
             let decided = decide(&session)?;
             Ok((session, decided))
-        })
+        })?;
+        self.recent.put(after);
+        Ok(answer)
     }
 
     /// The state of a session: from its head, or folded anew when the head has none that this release knows.

@@ -81,11 +81,12 @@ impl Commands {
         id: WorkspaceId,
         mut decide: impl FnMut(&Workspace) -> Result<Decided<WorkspaceEvent, Answer>, Error>,
     ) -> Result<Answer, Error> {
-        self.recorder.record(id.into(), self.clock.now(), &Contents::default(), || {
+        let recorded = self.recorder.record(id.into(), self.clock.now(), &Contents::default(), || {
             let workspace = self.load_workspace(id)?;
             let decided = decide(&workspace)?;
             Ok((workspace, decided))
-        })
+        });
+        recorded.map(|(answer, _)| answer)
     }
 
     fn load_workspace(&self, id: WorkspaceId) -> Result<Workspace, Error> {

@@ -1,22 +1,24 @@
 //! One transaction for a group of appends. Each is all or nothing; a conflict of one does not touch another.
 
-use longhaul_core::canonical::sha256;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+
 use longhaul_core::chain::{Header, link};
-use longhaul_events::{Digest, Position, Seq, Timestamp};
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use longhaul_events::{Digest, Position, Seq, StreamId, Timestamp};
+use rusqlite::{Connection, params};
 
 use super::blobs::BlobFiles;
-use super::rows::{HeadRow, has_decisions};
+use super::rows::{HeadRow, Place, has_decisions, insert_decision};
 use super::schema;
 use crate::append::{Append, Appended, StreamAppend};
 use crate::blob::{INLINE_LIMIT, NewBlob};
 use crate::error::{AppendError, StoreError};
-use crate::log::Head;
+use crate::log::{Decision, Head};
 
 type Answer = Result<Appended, AppendError>;
 
 /// Commits a group, answering in its order.
-pub(super) fn commit(connection: &mut Connection, files: &BlobFiles, group: &[Append]) -> Vec<Answer> {
+pub(super) fn commit(connection: &Connection, files: &BlobFiles, group: &[Append]) -> Vec<Answer> {
     match try_commit(connection, files, group) {
         Ok(answers) => answers,
         Err(error) if group.len() == 1 => vec![Err(error.into())],
@@ -32,55 +34,76 @@ pub(super) fn commit(connection: &mut Connection, files: &BlobFiles, group: &[Ap
 }
 
 fn try_commit(
-    connection: &mut Connection,
+    connection: &Connection,
     files: &BlobFiles,
     group: &[Append],
 ) -> Result<Vec<Answer>, StoreError> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    schema::may_write(&transaction)?;
-    let mut last = super::read::last_position(&transaction)?;
+    // Prepared, because parsing these two words again and again shows in the time of an append.
+    connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+    let written = write_group(connection, files, group).and_then(|answers| {
+        connection.prepare_cached("COMMIT")?.execute([])?;
+        Ok(answers)
+    });
+    if written.is_err() && !connection.is_autocommit() {
+        // The first error is the one to tell; a transaction that cannot even be rolled back ends with us.
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    written
+}
+
+fn write_group(
+    connection: &Connection,
+    files: &BlobFiles,
+    group: &[Append],
+) -> Result<Vec<Answer>, StoreError> {
+    schema::may_write(connection)?;
+    let mut last = super::read::last_position(connection)?;
     let mut answers = Vec::with_capacity(group.len());
     for append in group {
-        answers.push(match check(&transaction, append)? {
-            Ok(()) => {
+        answers.push(match heads_before(connection, append)? {
+            Ok(heads) => {
                 files.put_back(&append.blobs)?;
-                Ok(store(&transaction, append, &mut last)?)
+                Ok(store(connection, append, heads, &mut last)?)
             }
             Err(refusal) => Err(refusal),
         });
     }
-    if answers.iter().any(Result::is_ok) {
-        transaction.commit()?;
-    }
     Ok(answers)
 }
 
+/// The verified ends of the streams of one append.
+type Heads = BTreeMap<StreamId, Option<HeadRow>>;
+
 /// Looks at every stream before the first row is written, so that a refused append leaves no trace.
-fn check(transaction: &Transaction<'_>, append: &Append) -> Result<Result<(), AppendError>, StoreError> {
+fn heads_before(connection: &Connection, append: &Append) -> Result<Result<Heads, AppendError>, StoreError> {
+    let mut heads = Heads::new();
     for (index, part) in append.streams.iter().enumerate() {
-        let name = part.stream.to_string();
-        let before = match head_before(transaction, &name) {
-            Ok(before) => before,
-            Err(refusal @ StoreError::Quarantined { .. }) => return Ok(Err(refusal.into())),
-            Err(error) => return Err(error),
-        };
+        if let Entry::Vacant(unknown) = heads.entry(part.stream) {
+            match head_before(connection, &part.stream.to_string()) {
+                Ok(head) => unknown.insert(head),
+                Err(refusal @ StoreError::Quarantined { .. }) => return Ok(Err(refusal.into())),
+                Err(error) => return Err(error),
+            };
+        }
+        let stored = heads[&part.stream].as_ref().map_or(0, |row| row.head.seq.0);
         let earlier = append.streams[..index].iter().filter(|other| other.stream == part.stream);
-        let actual = Seq(before.map_or(0, |head| head.seq.0) + earlier.map(|other| other.count).sum::<u64>());
+        let actual = Seq(stored + earlier.map(|other| other.count).sum::<u64>());
         if actual != part.expected {
-            return Ok(Err(AppendError::Conflict { stream: name, expected: part.expected, actual }));
+            let (stream, expected) = (part.stream.to_string(), part.expected);
+            return Ok(Err(AppendError::Conflict { stream, expected, actual }));
         }
     }
-    Ok(Ok(()))
+    Ok(Ok(heads))
 }
 
 /// The verified end of a stream that may be written to.
-fn head_before(transaction: &Transaction<'_>, stream: &str) -> Result<Option<Head>, StoreError> {
+fn head_before(connection: &Connection, stream: &str) -> Result<Option<HeadRow>, StoreError> {
     let quarantined = |reason: String| StoreError::Quarantined { stream: stream.to_owned(), reason };
-    match HeadRow::load(transaction, stream) {
+    match HeadRow::load(connection, stream) {
         Ok(Some(HeadRow { quarantined: Some(reason), .. })) => Err(quarantined(reason)),
-        Ok(Some(row)) => Ok(Some(row.head)),
+        Ok(Some(row)) => Ok(Some(row)),
         // A head that is gone while decisions are there was not lost by us.
-        Ok(None) if has_decisions(transaction, stream)? => Err(quarantined("its head is missing".to_owned())),
+        Ok(None) if has_decisions(connection, stream)? => Err(quarantined("its head is missing".to_owned())),
         Ok(None) => Ok(None),
         Err(StoreError::Damaged { what }) => Err(quarantined(what)),
         Err(error) => Err(error),
@@ -88,59 +111,65 @@ fn head_before(transaction: &Transaction<'_>, stream: &str) -> Result<Option<Hea
 }
 
 fn store(
-    transaction: &Transaction<'_>,
+    connection: &Connection,
     append: &Append,
+    mut heads: Heads,
     last: &mut Position,
 ) -> Result<Appended, StoreError> {
     for blob in &append.blobs {
-        store_blob(transaction, blob, append.at)?;
+        store_blob(connection, blob, append.at)?;
     }
     for part in &append.streams {
         *last = last.plus(1);
-        store_decision(transaction, part, append.at, *last)?;
+        let before = heads.remove(&part.stream).flatten();
+        let after = store_decision(connection, part, before, append.at, *last)?;
+        heads.insert(part.stream, Some(after));
     }
     Ok(Appended { position: *last })
 }
 
 fn store_decision(
-    transaction: &Transaction<'_>,
+    connection: &Connection,
     part: &StreamAppend,
+    before: Option<HeadRow>,
     at: Timestamp,
     position: Position,
-) -> Result<(), StoreError> {
+) -> Result<HeadRow, StoreError> {
     let stream = part.stream.to_string();
-    let before = head_before(transaction, &stream)?;
+    let place = before.as_ref().map_or(Place::FIRST, Place::after);
     // Time never runs backwards within a stream, whatever the clock does.
-    let at = before.as_ref().map_or(at, |head| head.at.max(at));
-    let previous = before.map_or(Digest::ZERO, |head| head.hash);
+    let at = before.as_ref().map_or(at, |row| row.head.at.max(at));
+    let previous = before.as_ref().map_or(Digest::ZERO, |row| row.head.hash);
     let header = Header { stream: &stream, seq: part.expected.plus(1), count: part.count, at };
-    let digest = sha256(&part.body);
-    let hash = link(previous, &header, digest);
-    transaction
-        .prepare_cached(
-            "INSERT INTO decision (position, stream, seq, count, at, body, digest, previous, hash)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        )?
-        .execute(params![
-            position.0,
-            stream,
-            header.seq.0,
-            part.count,
-            at.0,
-            part.body,
-            digest.0,
-            previous.0,
-            hash.0
-        ])?;
+    let hash = link(previous, &header, part.digest);
+    let decision = Decision {
+        position,
+        seq: header.seq,
+        count: part.count,
+        at,
+        body: part.body.clone(),
+        previous,
+        hash,
+        digest: part.digest,
+        redacted: false,
+        stream: stream.clone(),
+    };
+    insert_decision(connection, &decision, None, place)?;
     let head = Head { seq: part.expected.plus(part.count), hash, at, state: part.state.clone() };
-    HeadRow { head, quarantined: None }.save(transaction, &stream)?;
-    Ok(())
+    let decisions = before.as_ref().map_or(0, |row| row.decisions) + 1;
+    let row = HeadRow { head, position, decisions, quarantined: None };
+    if before.is_none() {
+        row.save(connection, &stream)?
+    } else {
+        row.update(connection, &stream)?
+    }
+    Ok(row)
 }
 
 /// A blob that is there stays as it is; one that was dropped comes back.
-fn store_blob(transaction: &Transaction<'_>, blob: &NewBlob, at: Timestamp) -> Result<(), StoreError> {
+fn store_blob(connection: &Connection, blob: &NewBlob, at: Timestamp) -> Result<(), StoreError> {
     let data = (blob.bytes.len() <= INLINE_LIMIT).then_some(&*blob.bytes);
-    transaction
+    connection
         .prepare_cached(
             "INSERT INTO blob (sha256, bytes, at, data) VALUES (?1, ?2, ?3, ?4)
              ON CONFLICT (sha256) DO UPDATE SET data = excluded.data, dropped = NULL WHERE dropped IS NOT NULL",

@@ -39,7 +39,8 @@ pub(crate) fn open(path: &Path, mode: Mode) -> Result<Connection, StoreError> {
          PRAGMA cell_size_check = ON;
          PRAGMA trusted_schema = OFF;
          PRAGMA temp_store = MEMORY;
-         PRAGMA cache_size = -4096;",
+         PRAGMA cache_size = -4096;
+         PRAGMA wal_autocheckpoint = 4000;",
     )?;
     if matches!(mode, Mode::ReadOnly) {
         connection.execute_batch("PRAGMA query_only = ON;")?;

@@ -11,11 +11,11 @@ use base64::engine::general_purpose::STANDARD;
 use longhaul_core::canonical::sha256;
 use longhaul_core::scrub::Scrubber;
 use longhaul_events::{BlobRef, Digest, Position, Seq, Timestamp};
-use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
 use super::redact::scrubbed_body;
-use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow};
+use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place, insert_decision};
 use super::verify::blobs_of;
 use super::{SqliteLog, read, schema};
 use crate::blob::INLINE_LIMIT;
@@ -101,8 +101,16 @@ impl SqliteLog {
         Ok(written)
     }
 
+    /// The decisions of a stream; found one by one if the way through it is broken.
     fn rows_of(&self, stream: &str) -> Result<Vec<DecisionRow>, StoreError> {
         self.reading(|connection| {
+            let whole = HeadRow::load(connection, stream)
+                .ok()
+                .flatten()
+                .and_then(|head| read::rows_from(connection, stream, &head, Seq(1), usize::MAX).ok());
+            if let Some(rows) = whole {
+                return Ok(rows);
+            }
             let sql = format!("SELECT {DECISION_COLUMNS} FROM decision WHERE stream = ?1 ORDER BY seq");
             let mut statement = connection.prepare(&sql)?;
             let rows = statement.query_map([stream], DecisionRow::read)?;
@@ -181,8 +189,8 @@ impl Import<'_> {
         let stream = &decision.stream;
         let here = HeadRow::load(self.transaction, stream)?;
         let (seq, hash) = here.as_ref().map_or((Seq(0), Digest::ZERO), |row| (row.head.seq, row.head.hash));
-        if decision.seq <= seq {
-            return self.compare(&decision);
+        if let Some(here) = here.as_ref().filter(|_| decision.seq <= seq) {
+            return self.compare(&decision, here);
         }
         if decision.seq != seq.plus(1) {
             return Err(broken(format!("event {} of `{stream}` is missing before it", seq.0 + 1)));
@@ -195,13 +203,9 @@ impl Import<'_> {
     }
 
     /// What is here already must be the same.
-    fn compare(&mut self, decision: &Decision) -> Result<(), ImportError> {
-        let here: Option<[u8; 32]> = self
-            .transaction
-            .prepare_cached("SELECT hash FROM decision WHERE stream = ?1 AND seq = ?2")?
-            .query_row(params![decision.stream, decision.seq.0], |row| row.get(0))
-            .optional()?;
-        if here != Some(decision.hash.0) {
+    fn compare(&mut self, decision: &Decision, head: &HeadRow) -> Result<(), ImportError> {
+        let here = read::row_at(self.transaction, &decision.stream, head, decision.seq)?;
+        if here.is_none_or(|row| row.decision.hash != decision.hash) {
             let before = Seq(decision.seq.0 - 1);
             return Err(ImportError::Diverges { stream: decision.stream.clone(), seq: before });
         }
@@ -220,11 +224,18 @@ impl Import<'_> {
             decision.body = clean;
             self.done.scrubbed += 1;
         }
-        let position = read::last_position(self.transaction)?.plus(1);
-        insert_decision(self.transaction, position, &decision, redacted)?;
+        decision.position = read::last_position(self.transaction)?.plus(1);
+        insert_decision(
+            self.transaction,
+            &decision,
+            redacted,
+            here.as_ref().map_or(Place::FIRST, Place::after),
+        )?;
         let (seq, hash, at) = (decision.last_seq(), decision.hash, decision.at);
+        let decisions = here.as_ref().map_or(0, |row| row.decisions) + 1;
         let quarantined = here.and_then(|row| row.quarantined);
-        let head = HeadRow { head: Head { seq, hash, at, state: None }, quarantined };
+        let head = Head { seq, hash, at, state: None };
+        let head = HeadRow { head, position: decision.position, decisions, quarantined };
         head.save(self.transaction, &decision.stream)?;
         self.done.decisions += 1;
         Ok(())
@@ -258,32 +269,6 @@ impl Import<'_> {
         self.done.blobs += stored as u64;
         Ok(())
     }
-}
-
-pub(super) fn insert_decision(
-    transaction: &Transaction<'_>,
-    position: Position,
-    decision: &Decision,
-    redacted: Option<Digest>,
-) -> Result<(), StoreError> {
-    transaction
-        .prepare_cached(
-            "INSERT INTO decision (position, stream, seq, count, at, body, digest, previous, hash, redacted)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        )?
-        .execute(params![
-            position.0,
-            decision.stream,
-            decision.seq.0,
-            decision.count,
-            decision.at.0,
-            decision.body,
-            decision.digest.0,
-            decision.previous.0,
-            decision.hash.0,
-            redacted.map(|digest| digest.0),
-        ])?;
-    Ok(())
 }
 
 impl DecisionLine {

@@ -5,12 +5,16 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, Thread};
+use std::time::{Duration, Instant};
 
 use crate::append::{Append, Appended};
 use crate::error::{AppendError, StoreError};
 
 /// More in one transaction would make the first of them wait for the last.
 const LARGEST_GROUP: usize = 256;
+
+/// How long a leader waits for a group to gather.
+const LONGEST_GATHERING: Duration = Duration::from_micros(400);
 
 type Answer = Result<Appended, AppendError>;
 
@@ -21,6 +25,8 @@ pub(super) struct Group(Mutex<Queue>);
 struct Queue {
     waiting: Vec<Arc<Ticket>>,
     led: bool,
+    /// How many the last group had.
+    last_size: usize,
 }
 
 #[derive(Debug)]
@@ -61,30 +67,33 @@ impl Group {
         let group = self.next_group();
         let appends = group.iter().filter_map(|ticket| ticket.take()).collect();
         let outcome = catch_unwind(AssertUnwindSafe(|| commit(appends)));
-        let panic = match outcome {
-            Ok(list) => {
-                for (ticket, answer) in group.iter().zip(list) {
-                    ticket.answer(answer);
-                }
-                None
-            }
-            Err(panic) => {
-                for ticket in &group {
-                    ticket.answer(Err(StoreError::Bug("a panic during commit".to_owned()).into()));
-                }
-                Some(panic)
-            }
-        };
+        // The next leader starts before this group is woken: its sync to disk takes longer than the waking.
         self.pass_on();
-        if let Some(panic) = panic {
-            resume_unwind(panic);
+        match outcome {
+            Ok(answers) => group.iter().zip(answers).for_each(|(ticket, answer)| ticket.answer(answer)),
+            Err(panic) => {
+                let failed = || Err(StoreError::Bug("a panic during commit".to_owned()).into());
+                group.iter().for_each(|ticket| ticket.answer(failed()));
+                resume_unwind(panic);
+            }
         }
     }
 
+    /// Those who wait now. After a large group its members are still being woken and will be back in a moment:
+    /// a short wait for them saves a sync to disk. Whoever is alone never waits.
     fn next_group(&self) -> Vec<Arc<Ticket>> {
-        let mut queue = lock(&self.0);
-        let size = queue.waiting.len().min(LARGEST_GROUP);
-        queue.waiting.drain(..size).collect()
+        let deadline = Instant::now() + LONGEST_GATHERING;
+        loop {
+            let mut queue = lock(&self.0);
+            let expected = queue.last_size / 4 * 3;
+            if queue.waiting.len() >= expected || Instant::now() >= deadline {
+                let size = queue.waiting.len().min(LARGEST_GROUP);
+                queue.last_size = size;
+                return queue.waiting.drain(..size).collect();
+            }
+            drop(queue);
+            thread::yield_now();
+        }
     }
 
     /// Makes the first of those who came meanwhile the next leader.

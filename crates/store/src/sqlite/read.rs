@@ -45,7 +45,8 @@ pub(super) fn stream(
     if after >= head.head.seq || limit == 0 {
         return Ok(Vec::new());
     }
-    let rows = rows_from(&snapshot, stream, after, limit).map_err(|error| as_quarantine(stream, error))?;
+    let rows = rows_from(&snapshot, stream, &head, after.plus(1), limit)
+        .map_err(|error| as_quarantine(stream, error))?;
     let mut decisions = Vec::with_capacity(rows.len());
     for row in rows {
         decisions.push(row.verify().map_err(|reason| quarantined(stream, &reason))?);
@@ -67,43 +68,88 @@ fn as_quarantine(stream: &str, error: StoreError) -> StoreError {
     }
 }
 
-fn rows_from(
+/// The rows from the one that holds event `wanted`, in order: from milestone to milestone, and within each
+/// stretch backwards along the links.
+pub(super) fn rows_from(
     connection: &Connection,
     stream: &str,
-    after: Seq,
+    head: &HeadRow,
+    wanted: Seq,
     limit: usize,
 ) -> Result<Vec<DecisionRow>, StoreError> {
-    let start: Option<u64> = connection
-        .prepare_cached("SELECT seq FROM decision WHERE stream = ?1 AND seq <= ?2 ORDER BY seq DESC LIMIT 1")?
-        .query_row(params![stream, after.0 + 1], |row| row.get(0))
-        .optional()?;
-    let sql = format!(
-        "SELECT {DECISION_COLUMNS} FROM decision WHERE stream = ?1 AND seq >= ?2 ORDER BY seq LIMIT ?3"
-    );
-    let mut statement = connection.prepare_cached(&sql)?;
-    let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![stream, start.unwrap_or(0), limit], DecisionRow::read)?;
-    Ok(rows.collect::<Result<_, _>>()?)
+    let mut rows: Vec<DecisionRow> = Vec::new();
+    let mut wanted = wanted;
+    while rows.len() < limit && wanted <= head.head.seq {
+        let end = milestone_from(connection, stream, wanted)?.unwrap_or(head.position);
+        let stretch = stretch(connection, stream, end, wanted)?;
+        let last = &stretch[stretch.len() - 1].decision;
+        if last.last_seq() < wanted {
+            return Err(quarantined(stream, &format!("event {wanted} is missing")));
+        }
+        wanted = last.last_seq().plus(1);
+        rows.extend(stretch);
+    }
+    rows.truncate(limit);
+    Ok(rows)
 }
 
-/// The head that the decisions of a stream amount to, when each of them verifies.
-pub(super) fn head_from_chain(connection: &Connection, stream: &str) -> Result<Option<Head>, StoreError> {
-    let mut head: Option<Head> = None;
-    let mut after = Seq(0);
+fn milestone_from(
+    connection: &Connection,
+    stream: &str,
+    wanted: Seq,
+) -> Result<Option<Position>, StoreError> {
+    let found: Option<u64> = connection
+        .prepare_cached(
+            "SELECT position FROM decision
+             WHERE stream = ?1 AND seq >= ?2 AND milestone IS NOT NULL ORDER BY seq LIMIT 1",
+        )?
+        .query_row(params![stream, wanted.0], |row| row.get(0))
+        .optional()?;
+    Ok(found.map(Position))
+}
+
+/// The rows that end at a position and begin with the one that holds event `wanted`; never empty.
+fn stretch(
+    connection: &Connection,
+    stream: &str,
+    end: Position,
+    wanted: Seq,
+) -> Result<Vec<DecisionRow>, StoreError> {
+    let sql = format!("SELECT {DECISION_COLUMNS}, before FROM decision WHERE position = ?1");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows: Vec<DecisionRow> = Vec::new();
+    let mut position = end;
     loop {
-        let rows = rows_from(connection, stream, after, 500).map_err(|error| as_quarantine(stream, error))?;
-        let mut run = Vec::with_capacity(rows.len());
-        for row in rows.into_iter().filter(|row| row.decision.seq > after) {
-            run.push(row.verify().map_err(|reason| quarantined(stream, &reason))?);
+        let found = statement
+            .query_row([position.0], |row| Ok((DecisionRow::read(row)?, row.get::<_, u64>(10)?)))
+            .optional()?;
+        // Links lead back in time and in the same stream; one that does not was not written by us.
+        let fits = |row: &DecisionRow| {
+            row.decision.stream == stream
+                && rows.last().is_none_or(|later| row.decision.seq < later.decision.seq)
+        };
+        let Some((row, before)) = found.filter(|(row, _)| fits(row)) else {
+            return Err(quarantined(stream, &format!("the way to event {wanted} is broken")));
+        };
+        let arrived = row.decision.seq <= wanted;
+        rows.push(row);
+        if arrived {
+            rows.reverse();
+            return Ok(rows);
         }
-        check_run(&run, stream, after).map_err(|reason| quarantined(stream, &reason))?;
-        let (Some(first), Some(last)) = (run.first(), run.last()) else { return Ok(head) };
-        if head.as_ref().is_some_and(|head| first.previous != head.hash) {
-            return Err(quarantined(stream, &format!("the chain is broken at event {}", first.seq)));
-        }
-        after = last.last_seq();
-        head = Some(Head { seq: after, hash: last.hash, at: last.at, state: None });
+        position = Position(before);
     }
+}
+
+/// The row that begins with an event, if there is one.
+pub(super) fn row_at(
+    connection: &Connection,
+    stream: &str,
+    head: &HeadRow,
+    seq: Seq,
+) -> Result<Option<DecisionRow>, StoreError> {
+    let found = rows_from(connection, stream, head, seq, 1)?;
+    Ok(found.into_iter().next().filter(|row| row.decision.seq == seq))
 }
 
 /// Dense numbers and linked hashes; the first row must be the one that holds the event after `after`.

@@ -14,9 +14,8 @@ use rusqlite::{Connection, Transaction, params};
 use super::backup::{set_aside, with_suffix};
 use super::blobs::{BlobFiles, sync_folder};
 use super::connection::Mode;
-use super::export::insert_decision;
 use super::pages::{self, Cell, RawRow};
-use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow};
+use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place, insert_decision};
 use super::{Access, connection, database_path, open_checked};
 use crate::blob::INLINE_LIMIT;
 use crate::error::StoreError;
@@ -281,53 +280,73 @@ fn build(path: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
     let mut database = open_checked(path, Access::Write)?;
     let transaction = database.transaction()?;
     let mut recovered = Recovered { blobs: salvage.blobs.len() as u64, ..Recovered::default() };
-    let mut rows: Vec<&Proven> = Vec::new();
+    let mut chains: BTreeMap<&str, Chain> = BTreeMap::new();
+    let mut rows: Vec<(Position, &Proven)> = Vec::new();
     for stream in salvage.streams() {
         let chain = salvage.chain(stream);
         let missing = salvage.missing(stream, &chain);
-        save_head(&transaction, salvage, stream, &chain, missing.clone())?;
-        rows.extend(chain);
-        match missing {
-            Some(missing) => recovered.quarantined.push((stream.to_owned(), missing)),
+        match &missing {
+            Some(missing) => recovered.quarantined.push((stream.to_owned(), missing.clone())),
             None => recovered.intact.push(stream.to_owned()),
         }
+        // A damaged position must not turn the order within a stream.
+        rows.extend(chain.into_iter().scan(Position(0), |latest, proven| {
+            *latest = proven.0.position.max(*latest);
+            Some((*latest, proven))
+        }));
+        chains.insert(stream, Chain { missing, place: Place::FIRST, last: None, decisions: 0 });
     }
     // In the order of commits, so that whoever follows the log sees a sensible history.
-    rows.sort_by_key(|(decision, _)| (decision.position, decision.at, decision.seq));
-    for (position, (decision, redacted)) in (1..).zip(rows) {
-        insert_decision(&transaction, Position(position), decision, *redacted)?;
+    rows.sort_by_key(|(position, (decision, _))| (*position, decision.seq));
+    for (position, (_, (decision, redacted))) in (1..).map(Position).zip(rows) {
+        let chain = chains.get_mut(&*decision.stream).expect("each row is of a chain");
+        let moved = Decision { position, ..decision.clone() };
+        insert_decision(&transaction, &moved, *redacted, chain.place)?;
+        chain.decisions += 1;
+        chain.place = Place::at(position, chain.decisions);
+        chain.last = Some(moved);
+    }
+    for (stream, chain) in chains {
+        chain.head(salvage.heads.get(stream)).save(&transaction, stream)?;
     }
     for (hash, blob) in &salvage.blobs {
         save_blob(&transaction, *hash, blob)?;
     }
     transaction.commit()?;
+    settle(path, database)?;
+    Ok(recovered)
+}
+
+/// A stream while it is written.
+struct Chain {
+    missing: Option<String>,
+    place: Place,
+    last: Option<Decision>,
+    decisions: u64,
+}
+
+impl Chain {
+    /// Its head: with its old state if nothing is missing, and with its old mark.
+    fn head(self, before: Option<&HeadRow>) -> HeadRow {
+        let state = before.filter(|_| self.missing.is_none()).and_then(|row| row.head.state.clone());
+        let marked = before.and_then(|row| row.quarantined.clone());
+        let (seq, hash, at, position) =
+            self.last.map_or((Seq(0), Digest::ZERO, Timestamp(0), Position(0)), |last| {
+                (last.last_seq(), last.hash, last.at, last.position)
+            });
+        let head = Head { seq, hash, at, state };
+        HeadRow { head, position, decisions: self.decisions, quarantined: self.missing.or(marked) }
+    }
+}
+
+/// Leaves one file that is on disk.
+fn settle(path: &Path, database: Connection) -> Result<(), StoreError> {
     database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     drop(database);
     for extra in ["-wal", "-shm"] {
         let _ = fs::remove_file(with_suffix(path, extra));
     }
-    fs::File::open(path).and_then(|file| file.sync_all()).map_err(StoreError::file("sync", path))?;
-    Ok(recovered)
-}
-
-fn save_head(
-    transaction: &Transaction<'_>,
-    salvage: &Salvage,
-    stream: &str,
-    chain: &[&Proven],
-    quarantined: Option<String>,
-) -> Result<(), StoreError> {
-    let before = salvage.heads.get(stream);
-    let marked = before.and_then(|row| row.quarantined.clone());
-    let head = match (before, chain.last()) {
-        (Some(row), _) if quarantined.is_none() => row.head.clone(),
-        (_, Some((decision, _))) => {
-            Head { seq: decision.last_seq(), hash: decision.hash, at: decision.at, state: None }
-        }
-        (_, None) => Head { seq: Seq(0), hash: Digest::ZERO, at: Timestamp(0), state: None },
-    };
-    HeadRow { head, quarantined: quarantined.or(marked) }.save(transaction, stream)?;
-    Ok(())
+    fs::File::open(path).and_then(|file| file.sync_all()).map_err(StoreError::file("sync", path))
 }
 
 fn save_blob(transaction: &Transaction<'_>, hash: Digest, blob: &SavedBlob) -> Result<(), StoreError> {

@@ -8,7 +8,7 @@ use longhaul_events::{
 use rusqlite::Connection;
 
 use super::rows::HeadRow;
-use super::{SqliteLog, read};
+use super::{SqliteLog, read, rebuild};
 use crate::error::{BlobProblem, StoreError};
 use crate::log::Decision;
 
@@ -131,21 +131,17 @@ impl SqliteLog {
         })
     }
 
-    /// Makes the head of every stream anew from its chain. States are left out: whoever next uses a stream
-    /// folds it. Returns how many heads were changed.
-    pub fn rebuild_heads(&self) -> Result<u64, StoreError> {
-        let mut changed = 0;
-        for stream in self.stream_names()? {
-            let rebuilt = self.writing(|connection| rebuild_head(connection, &stream))?;
-            changed += u64::from(rebuilt);
-        }
-        Ok(changed)
+    /// Makes anew what can be made from the decisions: heads, links, milestones. States are left out of heads
+    /// that had to be made; whoever next uses such a stream folds it. Returns how many streams were mended.
+    pub fn rebuild(&self) -> Result<u64, StoreError> {
+        self.writing(|connection| rebuild::rebuild(connection))
     }
 }
 
 pub(super) fn stream_names(connection: &Connection) -> Result<Vec<String>, StoreError> {
-    let mut statement = connection
-        .prepare("SELECT stream FROM head UNION SELECT DISTINCT stream FROM decision ORDER BY 1")?;
+    let mut statement = connection.prepare(
+        "SELECT stream FROM head UNION SELECT stream FROM decision WHERE milestone IS NOT NULL ORDER BY 1",
+    )?;
     let names = statement.query_map([], |row| row.get(0))?;
     Ok(names.collect::<Result<_, _>>()?)
 }
@@ -181,19 +177,4 @@ pub(super) fn blobs_of(decision: &Decision) -> Result<Vec<BlobRef>, String> {
         StreamKind::Session => of::<SessionEvent>(&decision.body),
         StreamKind::Workspace => of::<WorkspaceEvent>(&decision.body),
     }
-}
-
-/// Puts a head back that is gone or damaged, if the chain behind it is whole.
-fn rebuild_head(connection: &mut Connection, stream: &str) -> Result<bool, StoreError> {
-    match HeadRow::load(connection, stream) {
-        Ok(Some(_)) => return Ok(false),
-        Ok(None) | Err(StoreError::Damaged { .. }) => {}
-        Err(error) => return Err(error),
-    }
-    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let Some(head) = read::head_from_chain(&transaction, stream)? else { return Ok(false) };
-    transaction.execute("DELETE FROM head WHERE stream = ?1", [stream])?;
-    HeadRow { head, quarantined: None }.save(&transaction, stream)?;
-    transaction.commit()?;
-    Ok(true)
 }

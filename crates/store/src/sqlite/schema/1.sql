@@ -9,9 +9,14 @@ CREATE TABLE decision (
     digest   BLOB NOT NULL,     -- of the body as it was first stored
     previous BLOB NOT NULL,     -- hash of the decision before it in the stream
     hash     BLOB NOT NULL,
-    redacted BLOB               -- digest of the body after values were taken out
+    redacted BLOB,              -- digest of the body after values were taken out
+    -- The way through a stream. Links and milestones can be rebuilt, so the chain does not cover them.
+    before    INTEGER NOT NULL, -- position of the decision before it in the stream; 0 for the first
+    milestone INTEGER           -- set for the first and then every 32nd decision of a stream
 ) STRICT;
-CREATE UNIQUE INDEX decision_by_stream ON decision (stream, seq);
+-- Only milestones are indexed: an index of every decision would touch a page of its own for every stream in
+-- a group, which is most of what a group commit would write.
+CREATE UNIQUE INDEX milestone ON decision (stream, seq) WHERE milestone IS NOT NULL;
 
 -- One hot row per stream: where its chain ends, and what it folds to there. Can be rebuilt from `decision`.
 CREATE TABLE head (
@@ -19,6 +24,8 @@ CREATE TABLE head (
     seq          INTEGER NOT NULL,
     hash         BLOB NOT NULL,
     at           INTEGER NOT NULL,
+    position     INTEGER NOT NULL,  -- of its last decision
+    decisions    INTEGER NOT NULL,
     fold_version INTEGER NOT NULL,
     state        BLOB,
     quarantined  TEXT,

@@ -1,0 +1,105 @@
+//! Mending what is derived from the decisions: heads, links, milestones.
+
+use std::collections::BTreeMap;
+
+use longhaul_events::{Digest, Position, Seq};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+
+use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place};
+use super::schema;
+use crate::error::StoreError;
+use crate::log::Head;
+
+/// A stream as its decisions tell it.
+struct Told {
+    head: Head,
+    position: Position,
+    decisions: u64,
+    /// Decisions whose link or milestone is not what it should be.
+    wrong: Vec<(Position, Place)>,
+    /// A decision that is not what was written, or does not follow the one before.
+    broken: bool,
+}
+
+impl Told {
+    const NOTHING: Self = Self {
+        head: Head { seq: Seq(0), hash: Digest::ZERO, at: longhaul_events::Timestamp(i64::MIN), state: None },
+        position: Position(0),
+        decisions: 0,
+        wrong: Vec::new(),
+        broken: false,
+    };
+}
+
+/// Mends every stream whose decisions are whole; the others stay as they are. Returns how many were mended.
+pub(super) fn rebuild(connection: &mut Connection) -> Result<u64, StoreError> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    schema::may_write(&transaction)?;
+    let mut mended = 0;
+    for (stream, told) in tell(&transaction)? {
+        if !told.broken && mend(&transaction, &stream, told)? {
+            mended += 1;
+        }
+    }
+    transaction.commit()?;
+    Ok(mended)
+}
+
+/// Reads all decisions in the order of commits, which is the order within each stream too.
+fn tell(transaction: &Transaction<'_>) -> Result<BTreeMap<String, Told>, StoreError> {
+    let sql = format!("SELECT {DECISION_COLUMNS}, before, milestone FROM decision ORDER BY position");
+    let mut statement = transaction.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    let mut streams: BTreeMap<String, Told> = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let links: (u64, Option<u64>) = (row.get(10)?, row.get(11)?);
+        let row = DecisionRow::read(row)?;
+        let told = streams.entry(row.decision.stream.clone()).or_insert(Told::NOTHING);
+        take(told, row, links);
+    }
+    Ok(streams)
+}
+
+fn take(told: &mut Told, row: DecisionRow, links: (u64, Option<u64>)) {
+    let Ok(decision) = row.verify() else {
+        told.broken = true;
+        return;
+    };
+    if decision.seq != told.head.seq.plus(1) || decision.previous != told.head.hash {
+        told.broken = true;
+        return;
+    }
+    let place = if told.decisions == 0 { Place::FIRST } else { Place::at(told.position, told.decisions) };
+    if links != (place.before(), place.milestone()) {
+        told.wrong.push((decision.position, place));
+    }
+    told.head = Head { seq: decision.last_seq(), hash: decision.hash, at: decision.at, state: None };
+    told.position = decision.position;
+    told.decisions += 1;
+}
+
+fn mend(transaction: &Transaction<'_>, stream: &str, told: Told) -> Result<bool, StoreError> {
+    for (position, place) in &told.wrong {
+        let sql = "UPDATE decision SET before = ?2, milestone = ?3 WHERE position = ?1";
+        transaction.execute(sql, params![position.0, place.before(), place.milestone()])?;
+    }
+    let stored = match HeadRow::load(transaction, stream) {
+        Err(StoreError::Damaged { .. }) => None,
+        other => other?,
+    };
+    let fits = |row: &HeadRow| {
+        (row.head.seq, row.head.hash, row.position, row.decisions)
+            == (told.head.seq, told.head.hash, told.position, told.decisions)
+    };
+    match &stored {
+        Some(row) if fits(row) => return Ok(!told.wrong.is_empty()),
+        // A sound head that names more than is there means that the last decisions are gone.
+        Some(row) if row.head.seq >= told.head.seq => return Ok(false),
+        _ => {}
+    }
+    transaction.execute("DELETE FROM head WHERE stream = ?1", [stream])?;
+    let row =
+        HeadRow { head: told.head, position: told.position, decisions: told.decisions, quarantined: None };
+    row.save(transaction, stream)?;
+    Ok(true)
+}
