@@ -1,1 +1,63 @@
-fn main() {}
+//! The binary `longhaul`: reads the command line, runs one verb, and says by its exit code how it went.
+
+mod commands;
+mod context;
+mod error;
+mod output;
+mod progress;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::panic;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::commands::Cli;
+use crate::context::Context;
+
+/// What a bug exits with.
+const BUG: u8 = 70;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    if asks_for_version(&arguments) {
+        return say_version();
+    }
+    // The panic has been reported by then; all that is left is to exit as a bug does.
+    panic::catch_unwind(|| run(&arguments)).unwrap_or_else(|_| ExitCode::from(BUG))
+}
+
+fn run(arguments: &[OsString]) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(answer) => {
+            // Help or a usage error; whoever closed the pipe does not want either.
+            let _ = answer.print();
+            return ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(BUG));
+        }
+    };
+    let checked = cli.globals.check(arguments);
+    let context = Context::new(cli.globals);
+    let result = checked.and_then(|()| cli.command.run(&context)).and_then(|code| {
+        context.output.flush()?;
+        Ok(code)
+    });
+    match result {
+        Ok(code) => code,
+        Err(error) if context.output.is_closed() && error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) => error.report(&context.output),
+    }
+}
+
+/// Scripts ask this often, so it is answered before anything is built.
+fn asks_for_version(arguments: &[OsString]) -> bool {
+    matches!(arguments, [_, only] if only == "--version" || only == "-V")
+}
+
+fn say_version() -> ExitCode {
+    match writeln!(std::io::stdout(), "longhaul {}", env!("CARGO_PKG_VERSION")) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => ExitCode::from(error::ENVIRONMENT),
+        _ => ExitCode::SUCCESS,
+    }
+}

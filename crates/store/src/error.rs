@@ -34,7 +34,7 @@ pub enum StoreError {
     Blob { hash: Digest, problem: BlobProblem },
     #[error("other processes use the database (`{}` is locked); stop them first: {doing} needs it alone", lock.display())]
     InUse { lock: PathBuf, doing: &'static str },
-    #[error("`{}` is not a Longhaul database", path.display())]
+    #[error("`{}` is not a Longhaul database; name another file, or move it away", path.display())]
     NotOurs { path: PathBuf },
     #[error("there is no database at `{}` yet; any command that writes makes one", path.display())]
     Absent { path: PathBuf },

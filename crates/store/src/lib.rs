@@ -14,6 +14,7 @@ mod presence;
 mod sqlite;
 pub mod views;
 pub mod watch;
+mod witness;
 
 pub use append::{Append, Appended, State, StreamAppend};
 pub use blob::{INLINE_LIMIT, NewBlob};

@@ -15,14 +15,21 @@ pub(crate) struct Presence {
 impl Presence {
     /// Says that we are here; waits while somebody needs to be alone.
     pub(crate) fn join(folder: &Path) -> Result<Self, StoreError> {
-        let (path, file) = open(folder)?;
+        let (path, file) = open(folder, "longhaul.lock")?;
         file.lock_shared().map_err(StoreError::file("lock", path))?;
+        Ok(Self { _held: file })
+    }
+
+    /// Waits to be the only one who makes or migrates the database.
+    pub(crate) fn setting_up(folder: &Path) -> Result<Self, StoreError> {
+        let (path, file) = open(folder, "setup.lock")?;
+        file.lock().map_err(StoreError::file("lock", path))?;
         Ok(Self { _held: file })
     }
 
     /// Keeps everybody else out, or says that somebody is there.
     pub(crate) fn alone(folder: &Path, doing: &'static str) -> Result<Self, StoreError> {
-        let (path, file) = open(folder)?;
+        let (path, file) = open(folder, "longhaul.lock")?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _held: file }),
             Err(TryLockError::WouldBlock) => Err(StoreError::InUse { lock: path, doing }),
@@ -31,8 +38,8 @@ impl Presence {
     }
 }
 
-fn open(folder: &Path) -> Result<(PathBuf, File), StoreError> {
-    let path = folder.join("longhaul.lock");
+fn open(folder: &Path, name: &str) -> Result<(PathBuf, File), StoreError> {
+    let path = folder.join(name);
     let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
     let file = file.map_err(StoreError::file("open", &path))?;
     Ok((path, file))

@@ -31,9 +31,11 @@ use crate::error::{AppendError, StoreError};
 use crate::log::{DamagedRow, Decision, Head, Log};
 use crate::presence::Presence;
 use crate::watch::Poker;
+use crate::witness::{self, Witness};
 use blobs::BlobFiles;
 use connection::Mode;
 use group::Group;
+use schema::SchemaState;
 
 pub use schema::SCHEMA_VERSION;
 
@@ -64,6 +66,7 @@ pub struct SqliteLog {
     readers: Mutex<Vec<Connection>>,
     group: Group,
     blobs: BlobFiles,
+    witness: Option<Witness>,
     poker: Option<Poker>,
     _presence: Presence,
 }
@@ -82,14 +85,20 @@ impl SqliteLog {
             Access::Read => {}
         }
         let presence = Presence::join(&options.folder)?;
-        let writer =
-            open_checked(&path, options.access).map_err(|error| connection::not_writable_at(&path, error))?;
+        let writer = open_checked(&options.folder, options.access)
+            .map_err(|error| connection::not_writable_at(&path, error))?;
+        check_witness(&options.folder, &writer)?;
+        let witness = match options.access {
+            Access::Write => Some(Witness::open(&options.folder)?),
+            Access::Read => None,
+        };
         Ok(Self {
             blobs: BlobFiles::new(options.folder.join("blobs")),
             folder: options.folder.clone(),
             writer: Mutex::new(writer),
             readers: Mutex::new(Vec::new()),
             group: Group::default(),
+            witness,
             poker: options.poke.clone().map(Poker::new),
             _presence: presence,
         })
@@ -143,24 +152,56 @@ impl Drop for SqliteLog {
     }
 }
 
-fn open_checked(path: &Path, access: Access) -> Result<Connection, StoreError> {
-    let is_new = fs::metadata(path).map_or(true, |file| file.len() == 0);
-    let mut connection = connection::open(path, Mode::ReadWrite)?;
-    if is_new {
-        make_database(path, &connection)?;
-    }
-    let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-    if application != connection::APPLICATION_ID && !is_new {
-        let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
-        if tables > 0 {
-            return Err(StoreError::NotOurs { path: path.to_owned() });
+/// Opens the database, and for a writer makes it or brings it up to date.
+fn open_checked(folder: &Path, access: Access) -> Result<Connection, StoreError> {
+    let path = database_path(folder);
+    let mut connection = connection::open(&path, Mode::ReadWrite)?;
+    check_ours(&path, &connection)?;
+    match (schema::state(&connection)?, access) {
+        (SchemaState::Current, _) => {}
+        (SchemaState::Empty, Access::Read) => return Err(StoreError::Absent { path }),
+        (SchemaState::Older, Access::Read) => {}
+        (SchemaState::Empty | SchemaState::Older, Access::Write) => {
+            // One at a time; the others find it done.
+            let _alone = Presence::setting_up(folder)?;
+            if schema::state(&connection)? == SchemaState::Empty {
+                check_witness(folder, &connection)?;
+                make_database(&path, &connection)?;
+            }
+            schema::migrate(&mut connection)?;
+            // The tables go to the main file at once, so that a damaged log cannot take them away.
+            connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
         }
     }
-    match access {
-        Access::Write => schema::migrate(&mut connection)?,
-        Access::Read => schema::may_read(&connection)?,
-    }
+    schema::may_read(&connection)?;
     Ok(connection)
+}
+
+/// A database that somebody else made is left alone; an empty one is anybody's.
+fn check_ours(path: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    let application: i32 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+    if tables == 0 || application == connection::APPLICATION_ID {
+        Ok(())
+    } else {
+        Err(StoreError::NotOurs { path: path.to_owned() })
+    }
+}
+
+/// Says that acknowledged decisions are gone, if they are.
+fn check_witness(folder: &Path, connection: &Connection) -> Result<(), StoreError> {
+    let seen = witness::testimony(folder);
+    if seen == Position(0) {
+        return Ok(());
+    }
+    let here = match schema::state(connection)? {
+        SchemaState::Empty => Position(0),
+        SchemaState::Current | SchemaState::Older => read::last_position(connection)?,
+    };
+    if here < seen {
+        return Err(StoreError::damaged(format!("{seen} decisions were committed, {here} are left")));
+    }
+    Ok(())
 }
 
 /// Several processes may come first at once: the change to WAL is refused to all but one of them, without
@@ -197,7 +238,8 @@ impl Log for SqliteLog {
         self.blobs.write_large(&append.blobs)?;
         self.group.submit(append, |group| {
             let answers = self.writing(|writer| commit::commit(writer, &self.blobs, &group));
-            if answers.iter().any(Result::is_ok) {
+            if let Some(Ok(last)) = answers.iter().rfind(|answer| answer.is_ok()) {
+                self.witness.as_ref().inspect(|witness| witness.saw(last.position));
                 self.poke();
             }
             answers

@@ -13,6 +13,7 @@ use super::connection::Mode;
 use super::{Access, Options, SqliteLog, connection, database_path, schema};
 use crate::error::{BlobProblem, StoreError};
 use crate::presence::Presence;
+use crate::witness;
 
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +29,7 @@ impl SqliteLog {
         let folder =
             target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let error = || StoreError::file("write", target);
+        fs::metadata(folder).map_err(StoreError::file("find", folder))?;
         let unfinished = tempfile::Builder::new().prefix(".backup-").tempfile_in(folder).map_err(error())?;
         self.copy_into(unfinished.path())?;
         unfinished.as_file().sync_all().map_err(error())?;
@@ -113,6 +115,7 @@ pub(super) fn set_aside(folder: &Path, name: &str) -> Result<Option<PathBuf>, St
     for extra in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(with_suffix(&folder.join("views.db"), extra));
     }
+    witness::dismiss(folder);
     if !path.exists() {
         return Ok(None);
     }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::blobs::BlobFiles;
 use super::rows::{HeadRow, Place, has_decisions, insert_decision};
-use super::schema;
+use super::{connection, schema};
 use crate::append::{Append, Appended, StreamAppend};
 use crate::blob::{INLINE_LIMIT, NewBlob};
 use crate::error::{AppendError, StoreError};
@@ -38,6 +38,7 @@ fn try_commit(
     files: &BlobFiles,
     group: &[Append],
 ) -> Result<Vec<Answer>, StoreError> {
+    connection::let_others_go_first();
     // Prepared, because parsing these two words again and again shows in the time of an append.
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
     let written = write_group(connection, files, group).and_then(|answers| {

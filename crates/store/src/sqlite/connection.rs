@@ -1,7 +1,8 @@
 //! Opening SQLite the way we need it.
 
+use std::cell::Cell;
 use std::path::Path;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
@@ -55,17 +56,37 @@ pub(super) fn not_writable_at(path: &Path, error: StoreError) -> StoreError {
     }
 }
 
-/// SQLite's own busy handler sleeps up to 100 ms at a time and then gives up; with several writers that
-/// means stalls of half a second. Short sleeps with jitter let everybody have a turn.
+thread_local! {
+    /// When the wait that is under way began.
+    static WAITING_SINCE: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// Whether the last transaction of this thread had to wait for others.
+    static HAD_TO_WAIT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// SQLite's own busy handler sleeps up to 100 ms at a time; with several writers that means stalls of half a
+/// second. Short sleeps with jitter let everybody have a turn, and the longer one has waited, the more often
+/// it looks, so that nobody is left behind.
 fn wait_a_little(attempt: i32) -> bool {
-    const SHORTEST_MICROS: u64 = 50;
-    const SPREAD_MICROS: u64 = 400;
-    let average_micros = SHORTEST_MICROS + SPREAD_MICROS / 2;
-    if u64::from(attempt.unsigned_abs()) * average_micros > BUSY_LIMIT_MS * 1000 {
-        return false;
+    let since = WAITING_SINCE.get().filter(|_| attempt > 0).unwrap_or_else(Instant::now);
+    WAITING_SINCE.set(Some(since));
+    HAD_TO_WAIT.set(true);
+    let waited = since.elapsed();
+    let longest_micros = match waited.as_millis() {
+        0..2 => 400,
+        2..5 => 200,
+        5..200 => 60,
+        _ => 2000, // whoever holds it is not doing an append: no hurry
+    };
+    std::thread::sleep(Duration::from_micros(20 + jitter(attempt) % longest_micros));
+    waited < Duration::from_millis(BUSY_LIMIT_MS)
+}
+
+/// Asked before a write transaction: one that had to wait for its last turn lets the others have theirs,
+/// because whoever has just let go of the lock would otherwise always be the first to take it again.
+pub(super) fn let_others_go_first() {
+    if HAD_TO_WAIT.take() {
+        std::thread::sleep(Duration::from_micros(600));
     }
-    std::thread::sleep(Duration::from_micros(SHORTEST_MICROS + jitter(attempt) % SPREAD_MICROS));
-    true
 }
 
 /// Differs between processes and attempts; that is all it has to do.

@@ -35,9 +35,13 @@ impl Told {
 pub(super) fn rebuild(connection: &mut Connection) -> Result<u64, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::may_write(&transaction)?;
+    let streams = tell(&transaction)?;
+    // Positions are given out without gaps: without one, no decision is missing anywhere.
+    let decisions: u64 = streams.values().map(|told| told.decisions).sum();
+    let whole = Position(decisions) == super::read::last_position(&transaction)?;
     let mut mended = 0;
-    for (stream, told) in tell(&transaction)? {
-        if !told.broken && mend(&transaction, &stream, told)? {
+    for (stream, told) in streams {
+        if !told.broken && mend(&transaction, &stream, told, whole)? {
             mended += 1;
         }
     }
@@ -78,7 +82,8 @@ fn take(told: &mut Told, row: DecisionRow, links: (u64, Option<u64>)) {
     told.decisions += 1;
 }
 
-fn mend(transaction: &Transaction<'_>, stream: &str, told: Told) -> Result<bool, StoreError> {
+/// Without a head, only a `whole` log shows that the last decisions of a stream are there.
+fn mend(transaction: &Transaction<'_>, stream: &str, told: Told, whole: bool) -> Result<bool, StoreError> {
     for (position, place) in &told.wrong {
         let sql = "UPDATE decision SET before = ?2, milestone = ?3 WHERE position = ?1";
         transaction.execute(sql, params![position.0, place.before(), place.milestone()])?;
@@ -95,6 +100,7 @@ fn mend(transaction: &Transaction<'_>, stream: &str, told: Told) -> Result<bool,
         Some(row) if fits(row) => return Ok(!told.wrong.is_empty()),
         // A sound head that names more than is there means that the last decisions are gone.
         Some(row) if row.head.seq >= told.head.seq => return Ok(false),
+        None if !whole => return Ok(false),
         _ => {}
     }
     transaction.execute("DELETE FROM head WHERE stream = ?1", [stream])?;

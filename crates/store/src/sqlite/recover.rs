@@ -14,13 +14,15 @@ use rusqlite::{Connection, Transaction, params};
 use super::backup::{set_aside, with_suffix};
 use super::blobs::{BlobFiles, sync_folder};
 use super::connection::Mode;
-use super::pages::{self, Cell, RawRow};
+use super::pages::{self, Cell, RawRow, Search};
 use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place, insert_decision};
+use super::verify::blobs_of;
 use super::{Access, connection, database_path, open_checked};
 use crate::blob::INLINE_LIMIT;
 use crate::error::StoreError;
 use crate::log::{Decision, Head};
 use crate::presence::Presence;
+use crate::witness;
 
 /// What a salvage brought over.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -37,6 +39,8 @@ type Proven = (Decision, Option<Digest>);
 
 #[derive(Default)]
 struct Salvage {
+    /// How far the log had come, as far as anybody remembers.
+    seen: Position,
     /// By stream and hash, so that the same row found twice counts once.
     decisions: BTreeMap<(String, Digest), Proven>,
     blobs: BTreeMap<Digest, SavedBlob>,
@@ -59,11 +63,11 @@ pub fn recover(folder: &Path, stamp: &str) -> Result<Recovered, StoreError> {
     }
     let _alone = Presence::alone(folder, "recovering")?;
     let salvage = gather(folder, &path)?;
-    let unfinished = folder.join(".recovering.db");
-    for extra in ["", "-wal", "-shm"] {
-        let _ = fs::remove_file(with_suffix(&unfinished, extra));
-    }
-    let mut recovered = build(&unfinished, &salvage)?;
+    // A folder of its own: what is half done is not mistaken for anything.
+    let workshop = tempfile::Builder::new().prefix(".recovering-").tempdir_in(folder);
+    let workshop = workshop.map_err(StoreError::file("write to", folder))?;
+    let unfinished = database_path(workshop.path());
+    let mut recovered = build(workshop.path(), &salvage)?;
     recovered.set_aside = set_aside(folder, &format!("damaged-{stamp}"))?;
     fs::rename(&unfinished, &path).map_err(StoreError::file("rename", &unfinished))?;
     sync_folder(folder)?;
@@ -72,19 +76,21 @@ pub fn recover(folder: &Path, stamp: &str) -> Result<Recovered, StoreError> {
 
 /// Collects from three sides: forwards and backwards through SQLite until it fails, and page by page.
 fn gather(folder: &Path, path: &Path) -> Result<Salvage, StoreError> {
-    let mut salvage = Salvage::default();
+    let mut salvage = Salvage { seen: witness::testimony(folder), ..Salvage::default() };
+    // Read before SQLite opens them: it takes what it cannot follow for torn.
+    let main = fs::read(path).map_err(StoreError::file("read", path))?;
+    let log = fs::read(with_suffix(path, "-wal")).unwrap_or_default();
     if let Ok(database) = connection::open(path, Mode::ReadOnly) {
         for order in ["ASC", "DESC"] {
             salvage.take_from_tables(&database, order);
         }
     }
-    let main = fs::read(path).map_err(StoreError::file("read", path))?;
-    let log = fs::read(with_suffix(path, "-wal")).unwrap_or_default();
-    for row in pages::rows(&main, &log) {
-        salvage.take_raw(row);
-    }
+    pages::rows(&main, &log, Search::Listed, &mut |row| salvage.take_raw(row));
     let files = BlobFiles::new(folder.join("blobs"));
     salvage.take_files(&files);
+    if !salvage.is_dense() || salvage.lacks_blobs() {
+        pages::rows(&main, &log, Search::Everywhere, &mut |row| salvage.take_raw(row));
+    }
     Ok(salvage)
 }
 
@@ -176,14 +182,33 @@ impl Salvage {
             self.decisions.range(start..=end).map(|(_, proven)| (proven.0.previous, proven)).collect();
         let mut chain: Vec<&Proven> = Vec::new();
         let (mut previous, mut seq) = (Digest::ZERO, Seq(1));
-        // Pages may hold decisions that were never committed; the head says where the truth ends.
+        // Pages may hold decisions that were never committed: the head says where the truth ends, unless it
+        // was found to be old itself.
         let committed = self.heads.get(stream).map_or(Seq(u64::MAX), |row| row.head.seq);
-        let fits = |next: &&&Proven, seq: Seq| next.0.seq == seq && next.0.last_seq() <= committed;
+        let fits = |next: &&&Proven, seq: Seq| {
+            next.0.seq == seq && (next.0.last_seq() <= committed || next.0.position <= self.seen)
+        };
         while let Some(next) = by_previous.get(&previous).filter(|next| fits(next, seq)) {
             (previous, seq) = (next.0.hash, next.0.last_seq().plus(1));
             chain.push(next);
         }
         chain
+    }
+
+    /// Whether every position up to the last is there. Positions are given out without gaps, so a decision
+    /// that was lost leaves one.
+    fn is_dense(&self) -> bool {
+        let positions: BTreeSet<Position> =
+            self.decisions.values().map(|(decision, _)| decision.position).collect();
+        let named = self.heads.values().map(|row| row.position).max();
+        let last = positions.last().copied().max(named).unwrap_or_default().max(self.seen);
+        positions.len() as u64 == last.0
+    }
+
+    /// Whether a decision names a blob that was not found.
+    fn lacks_blobs(&self) -> bool {
+        let named = self.decisions.values().filter_map(|(decision, _)| blobs_of(decision).ok()).flatten();
+        named.into_iter().any(|blob| !self.blobs.contains_key(&blob.sha256))
     }
 
     fn streams(&self) -> BTreeSet<&str> {
@@ -198,6 +223,9 @@ impl Salvage {
         let seen = of_stream.map(|(_, (decision, _))| decision.last_seq()).max();
         let head = self.heads.get(stream).map(|row| row.head.seq);
         let last = head.or(seen).unwrap_or(end);
+        if end > last {
+            return (!self.is_dense()).then(|| format!("events after {end} may be missing"));
+        }
         if last > end {
             return Some(format!("events {} to {last} were lost to damage", end.plus(1)));
         }
@@ -206,8 +234,9 @@ impl Salvage {
         if self.heads.get(stream).is_some_and(unlike) {
             return Some("its last events are not the ones that its head names".to_owned());
         }
-        // Without the head nobody can say whether the last events are there.
-        head.is_none().then(|| format!("its head was lost, so events after {end} may be missing"))
+        // Without the head, only a log without gaps shows that the last events are there.
+        (head.is_none() && !self.is_dense())
+            .then(|| format!("its head was lost, so events after {end} may be missing"))
     }
 }
 
@@ -276,8 +305,8 @@ fn digest_of(cell: &Cell) -> Option<Digest> {
 }
 
 /// Writes what was proven into a new database.
-fn build(path: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
-    let mut database = open_checked(path, Access::Write)?;
+fn build(folder: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
+    let mut database = open_checked(folder, Access::Write)?;
     let transaction = database.transaction()?;
     let mut recovered = Recovered { blobs: salvage.blobs.len() as u64, ..Recovered::default() };
     let mut chains: BTreeMap<&str, Chain> = BTreeMap::new();
@@ -313,7 +342,7 @@ fn build(path: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
         save_blob(&transaction, *hash, blob)?;
     }
     transaction.commit()?;
-    settle(path, database)?;
+    settle(&database_path(folder), database)?;
     Ok(recovered)
 }
 
@@ -328,7 +357,8 @@ struct Chain {
 impl Chain {
     /// Its head: with its old state if nothing is missing, and with its old mark.
     fn head(self, before: Option<&HeadRow>) -> HeadRow {
-        let state = before.filter(|_| self.missing.is_none()).and_then(|row| row.head.state.clone());
+        let same = |row: &&HeadRow| self.last.as_ref().is_some_and(|last| last.hash == row.head.hash);
+        let state = before.filter(same).and_then(|row| row.head.state.clone());
         let marked = before.and_then(|row| row.quarantined.clone());
         let (seq, hash, at, position) =
             self.last.map_or((Seq(0), Digest::ZERO, Timestamp(0), Position(0)), |last| {

@@ -55,11 +55,26 @@ impl Stamp {
     }
 }
 
-/// Brings a database up to this build's schema, or says why that must not be.
+/// How far a database is from this build's schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SchemaState {
+    /// Nothing is in it yet.
+    Empty,
+    Older,
+    /// As new as this build's, or newer.
+    Current,
+}
+
+pub(super) fn state(connection: &Connection) -> Result<SchemaState, StoreError> {
+    Ok(match read_stamp(connection)? {
+        None => SchemaState::Empty,
+        Some(stamp) if stamp.version < SCHEMA_VERSION => SchemaState::Older,
+        Some(_) => SchemaState::Current,
+    })
+}
+
+/// Brings a database up to this build's schema.
 pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
-    if read_stamp(connection)?.is_some_and(|stamp| stamp.version >= SCHEMA_VERSION) {
-        return may_read(connection);
-    }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let current = read_stamp(&transaction)?.map_or(0, |stamp| stamp.version);
     for migration in MIGRATIONS.iter().filter(|migration| migration.version > current) {
@@ -69,8 +84,7 @@ pub(super) fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     if current == 0 {
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
     }
-    transaction.commit()?;
-    may_read(connection)
+    Ok(transaction.commit()?)
 }
 
 fn write_stamp(connection: &Connection, migration: &Migration) -> Result<(), StoreError> {
@@ -103,11 +117,12 @@ pub(super) fn may_write(connection: &Connection) -> Result<(), StoreError> {
 
 /// `None` for a database that is new.
 fn read_stamp(connection: &Connection) -> Result<Option<Stamp>, StoreError> {
-    let mut statement = match connection
-        .prepare_cached("SELECT version, min_reader, min_writer, proof FROM schema WHERE id = 1")
-    {
+    const SQL: &str = "SELECT version, min_reader, min_writer, proof FROM schema WHERE id = 1";
+    let mut statement = match connection.prepare_cached(SQL) {
         Ok(statement) => statement,
-        Err(error) => return if is_empty(connection)? { Ok(None) } else { Err(error.into()) },
+        Err(_) if is_empty(connection)? => return Ok(None),
+        // Another process may have made the tables since we looked.
+        Err(_) => connection.prepare_cached(SQL)?,
     };
     let row = statement.query_row([], |row| {
         let stamp = Stamp { version: row.get(0)?, min_reader: row.get(1)?, min_writer: row.get(2)? };

@@ -261,4 +261,11 @@ fn another_programs_database_is_left_alone() {
     let before = fs::read(&path).unwrap();
     assert!(SqliteLog::open(&options(folder.path())).is_err());
     assert_eq!(fs::read(&path).unwrap(), before);
+
+    let elsewhere = tempfile::tempdir().unwrap();
+    let foreign = rusqlite::Connection::open(elsewhere.path().join("longhaul.db")).unwrap();
+    foreign.execute_batch("CREATE TABLE theirs (a)").unwrap();
+    drop(foreign);
+    let refused = SqliteLog::open(&options(elsewhere.path())).unwrap_err();
+    assert!(matches!(refused, StoreError::NotOurs { .. }), "{refused}");
 }

@@ -1,0 +1,89 @@
+//! Every verb of `longhaul`: one file each, and one line here.
+
+mod backup;
+mod completions;
+mod config;
+mod doctor;
+mod explain;
+mod gc;
+mod help;
+mod log;
+mod man;
+mod redact;
+mod restore;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::CommandFactory as _;
+
+use crate::context::{Context, Globals};
+use crate::error::CliError;
+
+/// Autonomous software development that never loses work.
+#[derive(Debug, clap::Parser)]
+#[command(
+    name = "longhaul",
+    version,
+    disable_help_subcommand = true,
+    arg_required_else_help = true,
+    after_help = "`longhaul help --all` lists every command."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) globals: Globals,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+// Hidden are the verbs that nobody needs every day.
+#[derive(Debug, clap::Subcommand)]
+pub(crate) enum Command {
+    Doctor(doctor::Args),
+    #[command(subcommand)]
+    Workspace(workspace::Command),
+    #[command(subcommand, hide = true)]
+    Log(log::Command),
+    #[command(hide = true)]
+    Gc(gc::Args),
+    #[command(hide = true)]
+    Redact(redact::Args),
+    #[command(hide = true)]
+    Backup(backup::Args),
+    #[command(hide = true)]
+    Restore(restore::Args),
+    #[command(subcommand, hide = true)]
+    Config(config::Command),
+    #[command(hide = true)]
+    Explain(explain::Args),
+    #[command(hide = true)]
+    Completions(completions::Args),
+    #[command(hide = true)]
+    Man(man::Args),
+    #[command(hide = true)]
+    Help(help::Args),
+}
+
+impl Command {
+    pub(crate) fn run(&self, context: &Context) -> Result<ExitCode, CliError> {
+        match self {
+            Self::Doctor(args) => doctor::run(context, args),
+            Self::Workspace(command) => command.run(context),
+            Self::Log(command) => command.run(context),
+            Self::Gc(args) => gc::run(context, args),
+            Self::Redact(args) => redact::run(context, args),
+            Self::Backup(args) => backup::run(context, args),
+            Self::Restore(args) => restore::run(context, args),
+            Self::Config(command) => command.run(context),
+            Self::Explain(args) => explain::run(context, args),
+            Self::Completions(args) => completions::run(context, args),
+            Self::Man(args) => man::run(context, args),
+            Self::Help(args) => help::run(context, args),
+        }
+    }
+}
+
+/// The command line with nothing hidden.
+fn whole_tree() -> clap::Command {
+    Cli::command().mut_subcommands(|command| command.hide(false))
+}

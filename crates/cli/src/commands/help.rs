@@ -1,0 +1,67 @@
+//! `longhaul help`: the help of any command, and with `--all` the whole tree.
+
+use std::process::ExitCode;
+
+use clap::CommandFactory as _;
+use serde::Serialize;
+use serde_json::json;
+
+use super::{Cli, whole_tree};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::Row;
+
+/// Show the help of a command, or with `--all` every command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// List every command there is.
+    #[arg(long, conflicts_with = "command")]
+    all: bool,
+
+    /// The command, such as `log show`.
+    command: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct CommandRow {
+    command: String,
+    about: String,
+}
+
+impl Row for CommandRow {
+    fn cells(&self) -> Vec<(&'static str, String)> {
+        vec![("COMMAND", self.command.clone()), ("ABOUT", self.about.clone())]
+    }
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    if args.all {
+        let mut rows = Vec::new();
+        list(&whole_tree(), "longhaul", &mut rows);
+        context.output.rows(&rows)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut tree = Cli::command();
+    tree.build();
+    let mut found = &mut tree;
+    for name in &args.command {
+        let below = found.find_subcommand_mut(name);
+        found = below.ok_or_else(|| CliError::UnknownCommand(args.command.join(" ")))?;
+    }
+    let help = found.render_long_help().to_string();
+    context.output.text(&help, &json!({"help": help}))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The verbs, each with the words that lead to it. What only groups verbs is not one.
+fn list(command: &clap::Command, words: &str, rows: &mut Vec<CommandRow>) {
+    for below in command.get_subcommands() {
+        let words = format!("{words} {}", below.get_name());
+        if below.has_subcommands() {
+            list(below, &words, rows);
+        } else {
+            let about = below.get_about().map(ToString::to_string).unwrap_or_default();
+            rows.push(CommandRow { command: words, about });
+        }
+    }
+}

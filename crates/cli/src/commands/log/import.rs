@@ -1,0 +1,60 @@
+//! `longhaul log import`: takes in an export.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use longhaul_runtime::types::Imported;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::Row;
+
+/// Take in an export: all of it, or nothing if any of it does not fit.
+///
+/// What is here already is left as it is.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A file that `longhaul log export` wrote, or `-` for standard input.
+    file: PathBuf,
+}
+
+#[derive(Debug, Serialize)]
+struct ImportedRow {
+    streams: u64,
+    decisions: u64,
+    already_here: u64,
+    blobs: u64,
+    scrubbed: u64,
+}
+
+impl Row for ImportedRow {
+    fn cells(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("NEW STREAMS", self.streams.to_string()),
+            ("DECISIONS", self.decisions.to_string()),
+            ("ALREADY HERE", self.already_here.to_string()),
+            ("BLOBS", self.blobs.to_string()),
+            ("SCRUBBED", self.scrubbed.to_string()),
+        ]
+    }
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    let system = context.system()?;
+    let mut source: Box<dyn BufRead> = if args.file == Path::new("-") {
+        Box::new(std::io::stdin().lock())
+    } else {
+        let file = File::open(&args.file).map_err(CliError::file("read", &args.file))?;
+        Box::new(BufReader::new(file))
+    };
+    let Imported { streams, decisions, already_here, blobs, scrubbed } =
+        system.commands()?.import(&mut *source)?;
+    context.output.row(ImportedRow { streams, decisions, already_here, blobs, scrubbed })?;
+    if scrubbed > 0 {
+        context.output.say(&format!("secrets were taken out of {scrubbed} of them"));
+    }
+    Ok(ExitCode::SUCCESS)
+}

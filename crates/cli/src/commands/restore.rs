@@ -1,0 +1,49 @@
+//! `longhaul restore`: puts a backup in place of the store.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use longhaul_runtime::maintenance;
+use serde::Serialize;
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::Row;
+
+/// Put a backup in place of the store; what was there is set aside, not removed.
+///
+/// Nobody else may be using the store meanwhile.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A file that `longhaul backup` wrote.
+    file: PathBuf,
+}
+
+#[derive(Debug, Serialize)]
+struct RestoredRow {
+    streams: u64,
+    set_aside: Option<String>,
+}
+
+impl Row for RestoredRow {
+    fn cells(&self) -> Vec<(&'static str, String)> {
+        let set_aside = self.set_aside.clone().unwrap_or_else(|| "nothing was there".to_owned());
+        vec![("STREAMS", self.streams.to_string()), ("SET ASIDE", set_aside)]
+    }
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    let system = context.system()?;
+    // SQLite takes a folder for a disk that fails.
+    if args.file.is_dir() {
+        return Err(CliError::file("read", &args.file)(std::io::ErrorKind::IsADirectory.into()));
+    }
+    let restored = maintenance::restore(system.places(), &args.file)?;
+    let set_aside = restored.set_aside.map(|path| path.display().to_string());
+    context.output.row(RestoredRow { streams: restored.streams, set_aside: set_aside.clone() })?;
+    context.output.say(&match set_aside {
+        Some(path) => format!("restored; the database that was there before is now `{path}`"),
+        None => "restored; there was no database before".to_owned(),
+    });
+    Ok(ExitCode::SUCCESS)
+}

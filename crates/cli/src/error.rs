@@ -1,0 +1,112 @@
+//! From what went wrong to what a person or a script gets: a message, a page to read, an exit code.
+
+use std::error::Error as StdError;
+use std::io;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use longhaul_runtime::{Error, Kind, terminal};
+use serde_json::json;
+
+use crate::output::{Format, Output};
+
+pub(crate) const ENVIRONMENT: u8 = 4;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error(transparent)]
+    Runtime(#[from] Error),
+    #[error("could not {doing} `{}`: {source}; check the path and its permissions", path.display())]
+    File { doing: &'static str, path: PathBuf, source: io::Error },
+    #[error("`{}` is there already and is not overwritten; name another file", path.display())]
+    Exists { path: PathBuf },
+    #[error("there is no database yet, so there is nothing to {verb}; any command that writes makes one")]
+    NoStore { verb: &'static str },
+    #[error("the value in `{}` is not UTF-8 text, and only text is stored; check the file", path.display())]
+    NotText { path: PathBuf },
+    #[error("no value was given, nothing was changed; run it again or use `--value-file`")]
+    NoValue,
+    #[error("nobody is here to type the value; give it with `--value-file FILE` or `--value-file -`")]
+    NobodyToAsk,
+    #[error(
+        "`--config` stands before and after the command, and only one place counts; write all of them in one"
+    )]
+    ScatteredSettings,
+    #[error("`{0}` is not an error code; `longhaul explain` lists them")]
+    UnknownCode(String),
+    #[error("there is no command `{0}`; `longhaul help --all` lists them")]
+    UnknownCommand(String),
+}
+
+impl CliError {
+    pub(crate) fn file(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| match source.kind() {
+            io::ErrorKind::AlreadyExists => Self::Exists { path },
+            _ => Self::File { doing, path, source },
+        }
+    }
+
+    fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Runtime(error) => error.code(),
+            Self::NoStore { .. } => Some("E0107"),
+            Self::File { .. }
+            | Self::Exists { .. }
+            | Self::NotText { .. }
+            | Self::NoValue
+            | Self::NobodyToAsk
+            | Self::ScatteredSettings
+            | Self::UnknownCode(_)
+            | Self::UnknownCommand(_) => None,
+        }
+    }
+
+    const fn kind(&self) -> Kind {
+        match self {
+            Self::Runtime(error) => error.kind(),
+            Self::Exists { .. } | Self::NoValue => Kind::Refused,
+            Self::NotText { .. }
+            | Self::NobodyToAsk
+            | Self::ScatteredSettings
+            | Self::UnknownCode(_)
+            | Self::UnknownCommand(_) => Kind::Usage,
+            Self::File { .. } | Self::NoStore { .. } => Kind::Environment,
+        }
+    }
+
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        let first: &dyn StdError = self;
+        std::iter::successors(Some(first), |error| (*error).source())
+            .filter_map(|error| error.downcast_ref::<io::Error>())
+            .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Tells the error on standard error, in the format that was asked for.
+    pub(crate) fn report(&self, output: &Output) -> ExitCode {
+        let exit = match self.kind() {
+            Kind::Usage => 2,
+            Kind::Refused => 3,
+            Kind::Environment => ENVIRONMENT,
+            Kind::Conflict => 5,
+            Kind::Bug => crate::BUG,
+        };
+        let message = self.to_string();
+        match output.format() {
+            Format::Json => {
+                let error = json!({"error": {"code": self.code(), "message": message, "exit": exit}});
+                output.complain(&error.to_string());
+            }
+            Format::Table => output.complain(&self.in_words(&message)),
+        }
+        ExitCode::from(exit)
+    }
+
+    fn in_words(&self, message: &str) -> String {
+        let mark = self.code().map(|code| format!("[{code}]")).unwrap_or_default();
+        // What follows a line break is indented, so that none in a file name makes a line that looks like ours.
+        let lines: Vec<String> = message.lines().map(terminal::visible).collect();
+        let hint = self.code().map(|code| format!("\nhint: longhaul explain {code}")).unwrap_or_default();
+        format!("error{mark}: {}{hint}", lines.join("\n  "))
+    }
+}

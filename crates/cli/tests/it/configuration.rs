@@ -1,0 +1,131 @@
+//! Settings, and where each comes from.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use crate::support::{Home, shows};
+
+#[test]
+fn each_setting_names_its_origin() {
+    let home = Home::new();
+    shows!(home.longhaul(&["config", "show"]), @r"
+        exit 0
+        --- stdout
+        KEY              VALUE  ABOUT
+        retention.blobs  90d    how long `gc` keeps the large contents of closed sessions
+        retention.disk   20G    above this size of the data directory `doctor` and `gc` warn
+        --- stderr
+    ");
+    home.repository("shop");
+    home.longhaul(&["workspace", "add", "shop"]).succeeded();
+    let here = || home.run(&["config", "show", "--origin"]).inside("shop").go();
+    assert!(!here().stdout.contains("7d"), "untrusted settings do not count");
+    home.trust("shop");
+    shows!(here(), @r"
+        exit 0
+        --- stdout
+        KEY              VALUE  ORIGIN
+        retention.blobs  7d     [HOME]/shop/.longhaul/config.yml:2
+        retention.disk   20G    default
+        --- stderr
+    ");
+    fs::create_dir_all(home.join("home/config")).unwrap();
+    fs::write(home.join("home/config/config.yml"), "# mine\nretention:\n  blobs: 30d\n").unwrap();
+    let run = home.run(&["config", "show", "--origin"]).inside("shop");
+    shows!(run.variable("LONGHAUL_RETENTION_DISK", "5G").go(), @r"
+        exit 0
+        --- stdout
+        KEY              VALUE  ORIGIN
+        retention.blobs  30d    [HOME]/home/config/config.yml:3
+        retention.disk   5G     $LONGHAUL_RETENTION_DISK
+        --- stderr
+    ");
+    shows!(home.longhaul(&["config", "show", "--origin", "--json", "-c", "retention.blobs=1d"]), @r#"
+        exit 0
+        --- stdout
+        {"key":"retention.blobs","value":"1d","origin":"--config","about":"how long `gc` keeps the large contents of closed sessions"}
+        {"key":"retention.disk","value":"20G","origin":"default","about":"above this size of the data directory `doctor` and `gc` warn"}
+        --- stderr
+    "#);
+}
+
+#[test]
+fn settings_on_both_sides_of_the_command_are_refused_and_not_lost() {
+    let home = Home::new();
+    shows!(home.longhaul(&["-c", "retention.blobs=1d", "config", "show", "-c", "retention.disk=1G"]), @r"
+        exit 2
+        --- stdout
+        --- stderr
+        error: `--config` stands before and after the command, and only one place counts; write all of them in one
+    ");
+    for arguments in [
+        ["config", "show", "-cretention.blobs=1d", "--config=retention.disk=1G"],
+        ["-c=retention.blobs=1d", "--config=retention.disk=1G", "config", "show"],
+    ] {
+        let shown = home.longhaul(&arguments).succeeded().stdout;
+        assert!(shown.contains("1d") && shown.contains("1G"), "{shown}");
+    }
+}
+
+#[test]
+fn a_wrong_setting_is_named_with_its_place() {
+    let home = Home::new();
+    shows!(home.longhaul(&["-c", "retention.blobs=soon", "config", "show"]), @r"
+        exit 2
+        --- stdout
+        --- stderr
+        error[E0401]: --config sets `retention.blobs`: `soon` is not a duration; write a whole number and a unit, such as `90s`, `10m`, `3d`
+        hint: longhaul explain E0401
+    ");
+    fs::create_dir_all(home.join("home/config")).unwrap();
+    fs::write(home.join("home/config/config.yml"), "retention:\n  blob: 30d\n").unwrap();
+    shows!(home.longhaul(&["config", "show"]), @r"
+        exit 2
+        --- stdout
+        --- stderr
+        error[E0401]: `[HOME]/home/config/config.yml` is not a valid configuration file
+          error: line 2 column 3: unknown field `blob`, expected one of blobs, disk
+           --> <input>:2:3
+            |
+          1 | retention:
+          2 |   blob: 30d
+            |   ^ unknown field `blob`, expected one of blobs, disk
+        hint: longhaul explain E0401
+    ");
+    shows!(home.longhaul(&["doctor"]), @r"
+        exit 4
+        --- stdout
+        STATUS   SUBJECT         FINDING
+        ok       git             [version]
+        ok       data directory  `[HOME]/home/data`, not made yet
+        ok       secrets         kept out of everything that is stored
+        problem  configuration   `[HOME]/home/config/config.yml` is not a valid configuration file: error: line 2 column 3: unknown field `blob`, expected one of blobs, disk
+          remedy: see `longhaul explain E0401`
+        ok       database        not made yet; the first command that writes makes it
+        --- stderr
+        1 problem, 0 warnings
+    ");
+}
+
+#[test]
+fn a_secrets_file_that_others_may_read_stops_what_writes() {
+    let home = Home::new();
+    home.repository("shop");
+    let secrets = home.join("home/config/secrets.json");
+    fs::create_dir_all(secrets.parent().unwrap()).unwrap();
+    fs::write(&secrets, r#"{"FORGE": "sing-little-bird"}"#).unwrap();
+    fs::set_permissions(&secrets, fs::Permissions::from_mode(0o644)).unwrap();
+    shows!(home.longhaul(&["workspace", "add", "shop"]), @r"
+        exit 4
+        --- stdout
+        --- stderr
+        error[E0402]: others may read `[HOME]/home/config/secrets.json`; run `chmod 600` on it
+        hint: longhaul explain E0402
+    ");
+    let doctor = home.longhaul(&["doctor"]);
+    assert!(doctor.code == Some(4) && doctor.stdout.contains("problem  secrets"), "{doctor}");
+    let told = home.longhaul(&["-v", "workspace", "list"]).succeeded();
+    assert!(told.stderr.starts_with("not logging: others may read"), "{told}");
+    fs::set_permissions(&secrets, fs::Permissions::from_mode(0o600)).unwrap();
+    home.longhaul(&["workspace", "add", "shop"]).succeeded();
+}

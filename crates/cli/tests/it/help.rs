@@ -1,0 +1,189 @@
+//! The help, which is what most people read.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use crate::support::{Home, shows};
+
+/// The words of every command, and of every group of commands.
+fn commands(home: &Home) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for row in home.longhaul(&["help", "--all", "--json"]).rows() {
+        let words: Vec<&str> = row["command"].as_str().unwrap().split(' ').skip(1).collect();
+        found.extend((1..=words.len()).map(|count| words[..count].join(" ")));
+    }
+    found
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+#[test]
+fn the_help_of_every_command_is_known() {
+    let home = Home::new();
+    let mut tree = home.longhaul(&["--help"]).succeeded().stdout;
+    let (_, global) = tree.split_once("Global options:\n").unwrap();
+    let (global, _) = global.split_once("\n`longhaul help --all`").unwrap();
+    let global = words(global);
+    for command in commands(&home) {
+        let arguments: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = home.longhaul(&arguments).succeeded().stdout;
+        // The same in all of them but for line breaks, so it is shown once.
+        let (own, shared) = help.split_once("\nGlobal options:\n").unwrap();
+        assert_eq!(words(shared), global, "{command}");
+        write!(tree, "\n=== longhaul {command}\n{own}").unwrap();
+    }
+    insta::assert_snapshot!("tree", tree);
+}
+
+#[test]
+fn every_command_is_listed_with_one_line() {
+    shows!(Home::new().longhaul(&["help", "--all"]), @r"
+        exit 0
+        --- stdout
+        COMMAND                   ABOUT
+        longhaul doctor           Look at everything and name each problem with its remedy
+        longhaul workspace add    Register a git repository
+        longhaul workspace list   List the registered repositories, and whether their `.longhaul/` is trusted
+        longhaul workspace rm     Take a repository out of the registry; its files stay as they are
+        longhaul workspace trust  Trust the `.longhaul/` of a repository, exactly as it is now
+        longhaul log show         Show the events of one stream, or of all in the order of commits
+        longhaul log tail         Show events as they are committed, until interrupted
+        longhaul log verify       Check that streams are what was written: bytes, order, and the blobs that they name
+        longhaul log export       Write streams as JSON lines, with their chains and blobs, for `longhaul log import`
+        longhaul log import       Take in an export: all of it, or nothing if any of it does not fit
+        longhaul gc               Show what is no longer needed and may be thrown away; events never are
+        longhaul redact           Take a value out of everything that is stored, so that no byte of it is left
+        longhaul backup           Write the whole store to one new file, while others go on
+        longhaul restore          Put a backup in place of the store; what was there is set aside, not removed
+        longhaul config show      Show each setting with the value that counts here
+        longhaul explain          Explain an error code, or list all codes
+        longhaul completions      Print the script that completes `longhaul` in a shell
+        longhaul man              Print the manual page, or write the pages of all commands
+        longhaul help             Show the help of a command, or with `--all` every command
+        --- stderr
+    ");
+}
+
+#[test]
+fn the_help_of_a_hidden_command_is_found_in_every_way() {
+    let home = Home::new();
+    let by_verb = home.longhaul(&["help", "log", "verify"]).succeeded();
+    assert_eq!(by_verb.stdout, home.longhaul(&["log", "verify", "--help"]).stdout);
+    shows!(home.longhaul(&["help", "log"]), @r"
+        exit 0
+        --- stdout
+        Look at the log, check it, and carry it to another machine
+
+        Usage: longhaul log [OPTIONS] <COMMAND>
+
+        Commands:
+          show    Show the events of one stream, or of all in the order of commits
+          tail    Show events as they are committed, until interrupted
+          verify  Check that streams are what was written: bytes, order, and the blobs that they name
+          export  Write streams as JSON lines, with their chains and blobs, for `longhaul log import`
+          import  Take in an export: all of it, or nothing if any of it does not fit
+
+        Options:
+          -h, --help
+                  Print help
+
+        Global options:
+              --json
+                  Print JSON lines instead of tables, and no remarks
+
+          -v, --verbose...
+                  Tell on standard error what is done; repeat to hear more, or set
+                  `LONGHAUL_LOG=longhaul_store=trace`
+
+              --log-format <FORMAT>
+                  How what `--verbose` tells is written
+                  
+                  [default: text]
+                  [possible values: text, json]
+
+          -c, --config <KEY=VALUE>
+                  Change a setting for this call, such as `retention.blobs=30d`; may be repeated
+        --- stderr
+    ");
+}
+
+#[test]
+fn the_version_is_one_line() {
+    let home = Home::new();
+    for arguments in [&["--version"][..], &["-V"], &["--json", "--version"]] {
+        assert_eq!(home.longhaul(arguments).succeeded().stdout, "longhaul 0.1.0\n");
+    }
+}
+
+#[test]
+fn help_and_pages_need_neither_a_home_nor_a_current_folder() {
+    let home = Home::new();
+    for arguments in [&["help"][..], &["explain"], &["man"], &["completions", "bash"], &["--version"]] {
+        let outcome = home.run(arguments).without("HOME").without("LONGHAUL_HOME").go().succeeded();
+        assert!(!outcome.stdout.is_empty() && outcome.stderr.is_empty(), "{outcome}");
+    }
+    assert!(!home.longhaul_home().exists());
+}
+
+#[test]
+fn every_error_page_can_be_read() {
+    let home = Home::new();
+    let codes = home.longhaul(&["explain", "--json"]).succeeded().rows();
+    assert!(codes.len() > 20);
+    for row in codes {
+        let code = row["code"].as_str().unwrap();
+        let page = home.longhaul(&["explain", &code.to_lowercase()]).succeeded().stdout;
+        assert!(page.starts_with(&format!("# {code}: {}\n", row["title"].as_str().unwrap())), "{page}");
+        assert!(page.contains("\n## What happened\n") && page.contains("\n## What to do\n"), "{page}");
+        assert!(page.lines().count() <= 25, "{page}");
+    }
+}
+
+#[test]
+fn completions_know_the_verbs_that_help_hides() {
+    let home = Home::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        let script = home.longhaul(&["completions", shell]).succeeded().stdout;
+        assert!(script.contains("redact") && script.contains("recover"), "{shell}");
+    }
+}
+
+#[test]
+fn there_is_a_manual_page_for_every_command() {
+    let home = Home::new();
+    let page = home.longhaul(&["man"]).succeeded().stdout;
+    assert!(page.contains(".TH longhaul 1") && page.contains("longhaul\\-redact(1)"), "{page}");
+    shows!(home.longhaul(&["man", "--out", "pages"]), @r"
+        exit 0
+        --- stdout
+        FILE
+        pages/longhaul.1
+        pages/longhaul-doctor.1
+        pages/longhaul-workspace.1
+        pages/longhaul-workspace-add.1
+        pages/longhaul-workspace-list.1
+        pages/longhaul-workspace-rm.1
+        pages/longhaul-workspace-trust.1
+        pages/longhaul-log.1
+        pages/longhaul-log-show.1
+        pages/longhaul-log-tail.1
+        pages/longhaul-log-verify.1
+        pages/longhaul-log-export.1
+        pages/longhaul-log-import.1
+        pages/longhaul-gc.1
+        pages/longhaul-redact.1
+        pages/longhaul-backup.1
+        pages/longhaul-restore.1
+        pages/longhaul-config.1
+        pages/longhaul-config-show.1
+        pages/longhaul-explain.1
+        pages/longhaul-completions.1
+        pages/longhaul-man.1
+        pages/longhaul-help.1
+        --- stderr
+    ");
+    let shown = std::fs::read_to_string(home.join("pages/longhaul-log-show.1")).unwrap();
+    assert!(shown.contains("longhaul log show"), "{shown}");
+}

@@ -1,0 +1,124 @@
+//! Taking a value out, so that no byte of it is left.
+
+use std::fs;
+
+use crate::support::{Home, files, shows};
+use crate::terminal::Terminal;
+
+const VALUE: &str = "sing-little-bird";
+
+fn holders(home: &Home) -> Vec<String> {
+    let holds = |bytes: &[u8]| bytes.windows(VALUE.len()).any(|window| window == VALUE.as_bytes());
+    let found = files(&home.longhaul_home()).into_iter().filter(|path| holds(&fs::read(path).unwrap()));
+    found.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+}
+
+/// The value in an event, in a blob in the database, and in a blob of its own.
+fn spill(home: &Home) {
+    let medium = format!("{VALUE} {}", "m".repeat(9000));
+    let large = format!("{VALUE} {}", "l".repeat(90_000));
+    home.session([VALUE, &medium, &large, "nothing"]);
+    home.longhaul(&["doctor"]).succeeded();
+    assert!(holders(home).len() >= 2, "{:?}", holders(home));
+}
+
+#[test]
+fn no_byte_of_a_redacted_value_is_left() {
+    let home = Home::new();
+    spill(&home);
+    fs::write(home.join("value"), format!("{VALUE}\n")).unwrap();
+    shows!(home.longhaul(&["redact", "--value-file", "value"]), @r"
+        exit 0
+        --- stdout
+        DECISIONS  BLOBS
+        1          2
+        --- stderr
+        took the value out of 1 decision and 2 blobs
+        backups and exports that were made earlier still hold it
+    ");
+    assert_eq!(holders(&home), [""; 0]);
+    shows!(home.longhaul(&["log", "verify"]), @r"
+        exit 0
+        --- stdout
+        STREAM                   EVENTS  VERDICT   REASON
+        session/[session]  4       redacted  a value was taken out of 1 decision
+        --- stderr
+        1 stream with 4 events: intact
+    ");
+    let shown = home.longhaul(&["log", "show"]).succeeded().stdout;
+    assert!(shown.contains("[redacted]"), "{shown}");
+    home.longhaul(&["doctor"]).succeeded();
+    shows!(home.run(&["redact", "--value-file", "-", "--json"]).stdin(VALUE).go(), @r#"
+        exit 0
+        --- stdout
+        {"decisions":0,"blobs":0}
+        --- stderr
+    "#);
+}
+
+#[test]
+fn databases_that_were_set_aside_are_named() {
+    let home = Home::new();
+    spill(&home);
+    home.longhaul(&["backup", "backup.db"]).succeeded();
+    home.longhaul(&["restore", "backup.db"]).succeeded();
+    let outcome = home.run(&["redact", "--value-file", "-"]).stdin(VALUE).go().succeeded();
+    shows!(outcome.stderr, @r"
+        took the value out of 1 decision and 2 blobs
+        backups and exports that were made earlier still hold it
+        so may `[HOME]/home/data/longhaul.db.before-restore-[time]*`; remove these files if you can
+    ");
+}
+
+#[test]
+fn the_value_is_asked_for_and_not_shown() {
+    let home = Home::new();
+    spill(&home);
+    let mut terminal = Terminal::start(&home, &["redact"]);
+    terminal.wait_for("not shown): ");
+    terminal.type_text(&format!("{VALUE}\n"));
+    let (outcome, shown) = terminal.end();
+    assert_eq!(outcome.code, Some(0), "{outcome}");
+    assert!(!shown.contains(VALUE), "{shown}");
+    assert_eq!(holders(&home), [""; 0]);
+}
+
+#[test]
+fn who_thinks_better_of_it_changes_nothing() {
+    let home = Home::new();
+    spill(&home);
+    for typed in ["sing\u{3}", "\n", "\u{4}"] {
+        let mut terminal = Terminal::start(&home, &["redact"]);
+        terminal.wait_for("not shown): ");
+        terminal.type_text(typed);
+        let (outcome, _) = terminal.end();
+        assert_eq!(outcome.code, Some(3), "{typed:?}: {outcome}");
+        assert!(!holders(&home).is_empty());
+    }
+}
+
+#[test]
+fn without_a_terminal_the_file_is_named() {
+    let home = Home::new();
+    spill(&home);
+    shows!(Terminal::without(&home, &["redact"]), @r"
+        exit 2
+        --- stdout
+        --- stderr
+        error: nobody is here to type the value; give it with `--value-file FILE` or `--value-file -`
+    ");
+    fs::write(home.join("short"), "abc\n").unwrap();
+    shows!(home.longhaul(&["redact", "--value-file", "short"]), @r"
+        exit 2
+        --- stdout
+        --- stderr
+        error: the value to redact has 3 bytes; it needs at least 4, or ordinary words would be blotted out
+    ");
+    fs::write(home.join("binary"), b"\xff\xfe\xfd\xfc").unwrap();
+    shows!(home.longhaul(&["redact", "--value-file", "binary"]), @r"
+        exit 2
+        --- stdout
+        --- stderr
+        error: the value in `binary` is not UTF-8 text, and only text is stored; check the file
+    ");
+}
