@@ -38,7 +38,7 @@ pub enum StoreError {
     NotOurs { path: PathBuf },
     #[error("there is no database at `{}` yet; any command that writes makes one", path.display())]
     Absent { path: PathBuf },
-    #[error("could not {doing} `{}`: {source}", path.display())]
+    #[error("could not {doing} `{}`: {source}; check the path and the disk", path.display())]
     File { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("the database refused: {0}")]
     Sql(#[source] rusqlite::Error),

@@ -158,9 +158,8 @@ fn open_checked(folder: &Path, access: Access) -> Result<Connection, StoreError>
     let mut connection = connection::open(&path, Mode::ReadWrite)?;
     check_ours(&path, &connection)?;
     match (schema::state(&connection)?, access) {
-        (SchemaState::Current, _) => {}
+        (SchemaState::Current, _) | (SchemaState::Older, Access::Read) => {}
         (SchemaState::Empty, Access::Read) => return Err(StoreError::Absent { path }),
-        (SchemaState::Older, Access::Read) => {}
         (SchemaState::Empty | SchemaState::Older, Access::Write) => {
             // One at a time; the others find it done.
             let _alone = Presence::setting_up(folder)?;

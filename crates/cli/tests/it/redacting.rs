@@ -1,4 +1,4 @@
-//! Taking a value out, so that no byte of it is left.
+//! Keeping a value out, and taking it out, so that no byte of it is left.
 
 use std::fs;
 
@@ -54,6 +54,28 @@ fn no_byte_of_a_redacted_value_is_left() {
         {"decisions":0,"blobs":0}
         --- stderr
     "#);
+}
+
+#[test]
+fn no_entry_lets_a_known_secret_in() {
+    let elsewhere = Home::new();
+    spill(&elsewhere);
+    let export = elsewhere.longhaul(&["log", "export"]).succeeded().stdout;
+    assert!(export.contains(VALUE));
+
+    let home = Home::new();
+    home.repository(format!("shop-{VALUE}"));
+    let go = |arguments: &[&str], stdin: &str| {
+        home.run(arguments).variable("FORGE_TOKEN", VALUE).stdin(stdin.to_owned()).go().succeeded()
+    };
+    go(&["workspace", "add", &format!("shop-{VALUE}"), "--name", &format!("my {VALUE}")], "");
+    go(&["log", "import", "-"], &export);
+    let told = go(&["-vvv", "log", "show"], "");
+    assert!(!told.stdout.contains(VALUE) && !told.stderr.contains(VALUE), "{told}");
+    assert!(told.stdout.contains("[secret:FORGE_TOKEN]"), "{told}");
+    go(&["workspace", "list"], "");
+    go(&["log", "verify"], "");
+    assert_eq!(holders(&home), [""; 0]);
 }
 
 #[test]

@@ -196,7 +196,6 @@ pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r#""nonce":"[0-9a-z]{8}""#, r#""nonce":"[nonce]""#),
     (r"\b\d+\.\d [KM]B\b", "[size]"),
     (r"\b\d+\.\d+\.\d+\b", "[version]"),
-    (r"\.backup-\w+", ".backup-[random]"),
 ];
 
 /// Compares an outcome, or any text, with what stands beside it.

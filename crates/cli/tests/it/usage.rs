@@ -197,11 +197,11 @@ fn names_of_what_is_not_there_are_refused() {
         backup text
           3 error: `text` is there already and is not overwritten; name another file
         backup absent/file
-          4 error[E0107]: could not write `absent/file`: No such file or directory (os error 2) at path "[HOME]/absent/.backup-[random]"
+          4 error[E0107]: could not find `absent`: No such file or directory (os error 2); check the path and the disk
         restore absent
-          4 error[E0107]: could not read `absent`: No such file or directory (os error 2)
+          4 error[E0107]: could not read `absent`: No such file or directory (os error 2); check the path and the disk
         restore text
-          4 error[E0101]: `text` is not a Longhaul database
+          4 error[E0101]: `text` is not a Longhaul database; name another file, or move it away
         restore folder
           4 error: could not read `folder`: is a directory; check the path and its permissions
         man --out text

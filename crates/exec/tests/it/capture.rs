@@ -1,3 +1,5 @@
+//! What a program writes is kept within its limit, and nobody waits for a pipe that never closes.
+
 use longhaul_exec::{Outcome, Program, Stdin, run};
 
 use crate::support::sh;

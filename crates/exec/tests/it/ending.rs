@@ -1,3 +1,5 @@
+//! How a program ended: its own status, a signal, a time-out.
+
 use std::time::Duration;
 
 use longhaul_exec::{Outcome, Program, run, start};

@@ -1,3 +1,5 @@
+//! What a program gets of our environment.
+
 use longhaul_exec::{Environment, Program, run};
 
 fn variables(program: &Program) -> Vec<String> {

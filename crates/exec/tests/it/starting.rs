@@ -1,3 +1,5 @@
+//! Programs that cannot be started are named, with a remedy.
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 

@@ -18,7 +18,7 @@ pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     let deadline = Instant::now() + LONG;
     while !condition() {
         assert!(Instant::now() < deadline, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(2));
+        std::thread::sleep(Duration::from_millis(2)); // tidy: polling with a deadline
     }
 }
 

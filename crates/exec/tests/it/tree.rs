@@ -1,3 +1,5 @@
+//! A whole tree of processes is killed, and seen to be dead.
+
 use std::fs;
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! From any path to its repository.
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

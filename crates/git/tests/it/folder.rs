@@ -1,3 +1,5 @@
+//! The files of a folder as a commit holds them.
+
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;

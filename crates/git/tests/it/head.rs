@@ -1,3 +1,5 @@
+//! Branch and commit of a checkout.
+
 use std::fs;
 
 use longhaul_git::{Error, Head, ObjectId, head, resolve};

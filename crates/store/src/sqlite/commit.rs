@@ -123,7 +123,7 @@ fn store(
     for part in &append.streams {
         *last = last.plus(1);
         let before = heads.remove(&part.stream).flatten();
-        let after = store_decision(connection, part, before, append.at, *last)?;
+        let after = store_decision(connection, part, before.as_ref(), append.at, *last)?;
         heads.insert(part.stream, Some(after));
     }
     Ok(Appended { position: *last })
@@ -132,15 +132,15 @@ fn store(
 fn store_decision(
     connection: &Connection,
     part: &StreamAppend,
-    before: Option<HeadRow>,
+    before: Option<&HeadRow>,
     at: Timestamp,
     position: Position,
 ) -> Result<HeadRow, StoreError> {
     let stream = part.stream.to_string();
-    let place = before.as_ref().map_or(Place::FIRST, Place::after);
+    let place = before.map_or(Place::FIRST, Place::after);
     // Time never runs backwards within a stream, whatever the clock does.
-    let at = before.as_ref().map_or(at, |row| row.head.at.max(at));
-    let previous = before.as_ref().map_or(Digest::ZERO, |row| row.head.hash);
+    let at = before.map_or(at, |row| row.head.at.max(at));
+    let previous = before.map_or(Digest::ZERO, |row| row.head.hash);
     let header = Header { stream: &stream, seq: part.expected.plus(1), count: part.count, at };
     let hash = link(previous, &header, part.digest);
     let decision = Decision {
@@ -157,12 +157,12 @@ fn store_decision(
     };
     insert_decision(connection, &decision, None, place)?;
     let head = Head { seq: part.expected.plus(part.count), hash, at, state: part.state.clone() };
-    let decisions = before.as_ref().map_or(0, |row| row.decisions) + 1;
+    let decisions = before.map_or(0, |row| row.decisions) + 1;
     let row = HeadRow { head, position, decisions, quarantined: None };
     if before.is_none() {
-        row.save(connection, &stream)?
+        row.save(connection, &stream)?;
     } else {
-        row.update(connection, &stream)?
+        row.update(connection, &stream)?;
     }
     Ok(row)
 }

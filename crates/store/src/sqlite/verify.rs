@@ -134,7 +134,7 @@ impl SqliteLog {
     /// Makes anew what can be made from the decisions: heads, links, milestones. States are left out of heads
     /// that had to be made; whoever next uses such a stream folds it. Returns how many streams were mended.
     pub fn rebuild(&self) -> Result<u64, StoreError> {
-        self.writing(|connection| rebuild::rebuild(connection))
+        self.writing(rebuild::rebuild)
     }
 }
 

@@ -177,7 +177,7 @@ fn a_clock_that_jumps_back_changes_nothing_but_the_times() {
     let (said, well) = run(earlier, said);
     assert!(well);
     assert_eq!(said.acked, 6);
-    check_all(home.path(), &[said.clone()]);
+    check_all(home.path(), std::slice::from_ref(&said));
     let log = open_store(&Places::under(home.path()).data).unwrap();
     let handle: longhaul_core::handle::Handle = said.handle.unwrap().parse().unwrap();
     let rows = longhaul_store::Log::read(&log, handle.session.into(), longhaul_events::Seq(0), 99).unwrap();

@@ -80,7 +80,7 @@ fn files(folder: &Path) -> Vec<(PathBuf, u64)> {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
             found.extend(files(&path));
-        } else if !name.ends_with("-shm") && !name.ends_with(".lock") {
+        } else if !name.ends_with("-shm") && !name.contains("lock") {
             let size = fs::metadata(&path).unwrap().len();
             found.push((path, size));
         }
