@@ -81,7 +81,14 @@ impl SqliteLog {
         let path = database_path(&options.folder);
         match options.access {
             Access::Write => make_private_folder(&options.folder)?,
-            Access::Read if !path.exists() => return Err(StoreError::Absent { path }),
+            Access::Read if !path.exists() => {
+                let seen = witness::testimony(&options.folder);
+                return Err(if seen == Position(0) {
+                    StoreError::Absent { path }
+                } else {
+                    vanished(seen, Position(0))
+                });
+            }
             Access::Read => {}
         }
         let presence = Presence::join(&options.folder)?;
@@ -197,10 +204,11 @@ fn check_witness(folder: &Path, connection: &Connection) -> Result<(), StoreErro
         SchemaState::Empty => Position(0),
         SchemaState::Current | SchemaState::Older => read::last_position(connection)?,
     };
-    if here < seen {
-        return Err(StoreError::damaged(format!("{seen} decisions were committed, {here} are left")));
-    }
-    Ok(())
+    if here < seen { Err(vanished(seen, here)) } else { Ok(()) }
+}
+
+fn vanished(seen: Position, here: Position) -> StoreError {
+    StoreError::damaged(format!("{seen} decisions were committed, {here} are left"))
 }
 
 /// Several processes may come first at once: the change to WAL is refused to all but one of them, without

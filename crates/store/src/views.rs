@@ -16,6 +16,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 
 use crate::error::StoreError;
 use crate::log::{DamagedRow, Decision, Log};
+use crate::sqlite::connection::be_patient;
 pub use rows::{Row, SessionRow, SessionStatus, WorkspaceRow};
 
 /// Raised whenever the same log gives other rows.
@@ -131,15 +132,15 @@ impl Views {
             Some(connection) => connection,
             None => self.open()?,
         };
-        let cursor = catch_up(&mut connection, log)?;
-        let rows = read_rows(&connection, &cursor, kind)?;
+        catch_up(&mut connection, log)?;
+        let rows = read_rows(&mut connection, kind)?;
         *held = Some(connection);
         Ok(rows)
     }
 
     fn open(&self) -> Result<Connection, Doubt> {
-        let connection = Connection::open(&self.path)?;
-        connection.busy_timeout(std::time::Duration::from_secs(5))?;
+        let mut connection = Connection::open(&self.path)?;
+        be_patient(&mut connection)?;
         // Not synced: what a power cut takes away is made again.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cell_size_check = ON;",
@@ -150,26 +151,26 @@ impl Views {
 }
 
 /// Follows the log to its end.
-fn catch_up(connection: &mut Connection, log: &dyn Log) -> Result<Cursor, Doubt> {
-    let cursor = load_cursor(connection)?;
+fn catch_up(connection: &mut Connection, log: &dyn Log) -> Result<(), Doubt> {
     let last = log.last_position()?;
+    let cursor = load_cursor(connection)?;
     check_same_log(&cursor, log)?;
-    if cursor.position == last {
-        return Ok(cursor);
-    }
-    loop {
+    let mut position = cursor.position;
+    while position < last {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let mut cursor = load_cursor(&transaction)?;
         let decisions = log.since(cursor.position, BATCH)?;
-        if decisions.is_empty() {
-            return if cursor.position >= last { Ok(cursor) } else { Err(Doubt::Views) };
+        if decisions.is_empty() && cursor.position < last {
+            return Err(Doubt::Views);
         }
         for decision in decisions {
             follow(&transaction, &mut cursor, decision)?;
         }
         save_cursor(&transaction, &cursor)?;
         transaction.commit()?;
+        position = cursor.position;
     }
+    Ok(())
 }
 
 /// After a restore the same positions hold other decisions.
@@ -226,8 +227,11 @@ fn checked_row(stream: &str, body: &[u8], stored: Proof) -> Result<Row, Doubt> {
 }
 
 /// The rows of one kind; all rows are looked at, because only all of them together fit the cursor.
-fn read_rows(connection: &Connection, cursor: &Cursor, kind: StreamKind) -> Result<Vec<Row>, Doubt> {
-    let mut statement = connection.prepare_cached("SELECT stream, body, proof FROM row ORDER BY stream")?;
+fn read_rows(connection: &mut Connection, kind: StreamKind) -> Result<Vec<Row>, Doubt> {
+    // One snapshot: others may be following the log at the same time.
+    let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+    let cursor = load_cursor(&snapshot)?;
+    let mut statement = snapshot.prepare_cached("SELECT stream, body, proof FROM row ORDER BY stream")?;
     let mut found = statement.query([])?;
     let mut rows = Vec::new();
     let mut seen = Cursor::START;
@@ -239,9 +243,7 @@ fn read_rows(connection: &Connection, cursor: &Cursor, kind: StreamKind) -> Resu
             rows.push(row);
         }
     }
-    // Another process may have followed the log further meanwhile; then the cursor in the file fits.
-    let fits = |cursor: &Cursor| (seen.rows, seen.sum) == (cursor.rows, cursor.sum);
-    if fits(cursor) || fits(&load_cursor(connection)?) { Ok(rows) } else { Err(Doubt::Views) }
+    if (seen.rows, seen.sum) == (cursor.rows, cursor.sum) { Ok(rows) } else { Err(Doubt::Views) }
 }
 
 fn proof(stream: &str, body: &[u8]) -> Proof {

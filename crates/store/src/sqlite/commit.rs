@@ -39,6 +39,9 @@ fn try_commit(
     group: &[Append],
 ) -> Result<Vec<Answer>, StoreError> {
     connection::let_others_go_first();
+    if !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK")?; // what a panic left behind
+    }
     // Prepared, because parsing these two words again and again shows in the time of an append.
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
     let written = write_group(connection, files, group).and_then(|answers| {

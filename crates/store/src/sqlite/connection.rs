@@ -30,7 +30,7 @@ pub(crate) fn open(path: &Path, mode: Mode) -> Result<Connection, StoreError> {
     };
     let mut connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(|error| not_writable_at(path, error.into()))?;
-    connection.busy_handler(Some(wait_a_little))?;
+    be_patient(&mut connection)?;
     connection.set_prepared_statement_cache_capacity(32);
     // The last one to leave would otherwise checkpoint and delete the log: two syncs for every CLI call.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
@@ -54,6 +54,11 @@ pub(super) fn not_writable_at(path: &Path, error: StoreError) -> StoreError {
         StoreError::NotWritable { .. } => StoreError::NotWritable { path: path.to_owned() },
         other => other,
     }
+}
+
+/// Waits for other processes in our way instead of SQLite's.
+pub(crate) fn be_patient(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.busy_handler(Some(wait_a_little))
 }
 
 thread_local! {

@@ -169,6 +169,47 @@ fn restoring_sets_aside_what_was_there_and_needs_to_be_alone() {
 }
 
 #[test]
+fn a_database_that_vanished_is_missed() {
+    let folder = tempfile::tempdir().unwrap();
+    append(&sqlite(folder.path()), session(1), 0, &[opened("a")]).unwrap();
+    for name in ["longhaul.db", "longhaul.db-wal", "longhaul.db-shm"] {
+        let _ = fs::remove_file(folder.path().join(name));
+    }
+    let reading = Options { access: Access::Read, ..options(folder.path()) };
+    for options in [reading, options(folder.path())] {
+        let missed = SqliteLog::open(&options).unwrap_err();
+        assert!(missed.to_string().contains("1 decisions were committed, 0 are left"), "{missed}");
+    }
+    assert_eq!(longhaul_store::recover(folder.path(), "t").unwrap().intact, [""; 0]);
+    append(&sqlite(folder.path()), session(1), 0, &[opened("a new start")]).unwrap();
+}
+
+#[test]
+fn views_stay_right_while_many_follow_and_one_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for n in 0..150 {
+                append(&log, session(n), 0, &[opened("busy")]).unwrap();
+            }
+        });
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let views = Views::new(folder.path());
+                let mut seen = 0;
+                while seen < 150 {
+                    let rows = views.sessions(&log).unwrap().len();
+                    assert!(rows >= seen, "{rows} after {seen}");
+                    seen = rows;
+                }
+            });
+        }
+    });
+    assert_eq!(Views::new(folder.path()).sessions(&log).unwrap().len(), 150);
+}
+
+#[test]
 fn garbage_is_not_restored() {
     let folder = tempfile::tempdir().unwrap();
     drop(sqlite(folder.path()));
