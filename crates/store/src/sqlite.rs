@@ -21,6 +21,7 @@ pub(crate) mod verify;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use longhaul_events::{Digest, Position, Seq, StreamId};
@@ -63,6 +64,8 @@ pub enum Access {
 pub struct SqliteLog {
     folder: PathBuf,
     writer: Mutex<Connection>,
+    /// The redactions that the states which callers know were folded after.
+    redactions: AtomicU64,
     readers: Mutex<Vec<Connection>>,
     group: Group,
     blobs: BlobFiles,
@@ -102,6 +105,7 @@ impl SqliteLog {
         Ok(Self {
             blobs: BlobFiles::new(options.folder.join("blobs")),
             folder: options.folder.clone(),
+            redactions: AtomicU64::new(schema::redactions(&writer)?),
             writer: Mutex::new(writer),
             readers: Mutex::new(Vec::new()),
             group: Group::default(),
@@ -244,7 +248,8 @@ impl Log for SqliteLog {
     fn append(&self, append: Append) -> Result<Appended, AppendError> {
         self.blobs.write_large(&append.blobs)?;
         self.group.submit(append, |group| {
-            let answers = self.writing(|writer| commit::commit(writer, &self.blobs, &group));
+            let answers =
+                self.writing(|writer| commit::commit(writer, &self.blobs, &self.redactions, &group));
             if let Some(Ok(last)) = answers.iter().rfind(|answer| answer.is_ok()) {
                 self.witness.as_ref().inspect(|witness| witness.saw(last.position));
                 self.poke();

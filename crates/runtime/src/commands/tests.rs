@@ -229,6 +229,27 @@ fn a_state_of_another_release_is_folded_anew() {
 }
 
 #[test]
+fn what_was_redacted_does_not_come_back_from_the_memory_of_another_process() {
+    const WORD: &str = "walrus-and-carpenter";
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (Desk::at(folder.path()), Desk::at(folder.path()));
+    let id = one.open();
+    let handle = one.commands.hand_out(id, step(WORD), None).unwrap();
+    two.commands.redact(WORD).unwrap();
+    one.commands.take_driver(id, &driver(1), 0).unwrap();
+    desk_holds_no(WORD, folder.path());
+    one.advance(handle, json!(1));
+    desk_holds_no(WORD, folder.path());
+}
+
+fn desk_holds_no(word: &str, folder: &Path) {
+    for file in files(folder) {
+        let bytes = std::fs::read(&file).unwrap();
+        assert!(!bytes.windows(word.len()).any(|window| window == word.as_bytes()), "{}", file.display());
+    }
+}
+
+#[test]
 fn a_secret_is_stored_through_no_entry() {
     const BIRD: &str = "sing-little-bird";
     let folder = tempfile::tempdir().unwrap();
@@ -266,10 +287,7 @@ fn a_secret_is_stored_through_no_entry() {
     commands.close_session(id, &CloseOutcome::Failed { reason: format!("because {BIRD}") }, None).unwrap();
     commands.remove_workspace(longhaul_events::WorkspaceId::from_bytes([1; 5]), BIRD).unwrap_err();
     longhaul_store::views::Views::new(folder.path()).sessions(&**commands.store.as_ref().unwrap()).unwrap();
-    for file in files(folder.path()) {
-        let bytes = std::fs::read(&file).unwrap();
-        assert!(!bytes.windows(BIRD.len()).any(|window| window == BIRD.as_bytes()), "{}", file.display());
-    }
+    desk_holds_no(BIRD, folder.path());
 }
 
 fn files(folder: &Path) -> Vec<std::path::PathBuf> {

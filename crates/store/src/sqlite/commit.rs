@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use longhaul_core::chain::{Header, link};
 use longhaul_events::{Digest, Position, Seq, StreamId, Timestamp};
@@ -18,15 +19,20 @@ use crate::log::{Decision, Head};
 type Answer = Result<Appended, AppendError>;
 
 /// Commits a group, answering in its order.
-pub(super) fn commit(connection: &Connection, files: &BlobFiles, group: &[Append]) -> Vec<Answer> {
-    match try_commit(connection, files, group) {
+pub(super) fn commit(
+    connection: &Connection,
+    files: &BlobFiles,
+    redactions: &AtomicU64,
+    group: &[Append],
+) -> Vec<Answer> {
+    match try_commit(connection, files, redactions, group) {
         Ok(answers) => answers,
         Err(error) if group.len() == 1 => vec![Err(error.into())],
         // One of them may be too large for the disk or the database; the others shall not suffer for it.
         Err(_) => group
             .iter()
             .map(|append| {
-                let alone = try_commit(connection, files, std::slice::from_ref(append));
+                let alone = try_commit(connection, files, redactions, std::slice::from_ref(append));
                 alone.map_err(AppendError::from).and_then(|mut answers| answers.remove(0))
             })
             .collect(),
@@ -36,6 +42,7 @@ pub(super) fn commit(connection: &Connection, files: &BlobFiles, group: &[Append
 fn try_commit(
     connection: &Connection,
     files: &BlobFiles,
+    redactions: &AtomicU64,
     group: &[Append],
 ) -> Result<Vec<Answer>, StoreError> {
     connection::let_others_go_first();
@@ -44,7 +51,7 @@ fn try_commit(
     }
     // Prepared, because parsing these two words again and again shows in the time of an append.
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
-    let written = write_group(connection, files, group).and_then(|answers| {
+    let written = write_group(connection, files, redactions, group).and_then(|answers| {
         connection.prepare_cached("COMMIT")?.execute([])?;
         Ok(answers)
     });
@@ -58,13 +65,20 @@ fn try_commit(
 fn write_group(
     connection: &Connection,
     files: &BlobFiles,
+    redactions: &AtomicU64,
     group: &[Append],
 ) -> Result<Vec<Answer>, StoreError> {
     schema::may_write(connection)?;
+    let redacted = schema::redactions(connection)?;
+    let states_are_old = redactions.swap(redacted, Ordering::Relaxed) != redacted;
     let mut last = super::read::last_position(connection)?;
     let mut answers = Vec::with_capacity(group.len());
     for append in group {
         answers.push(match heads_before(connection, append)? {
+            // What was taken out of the log must not come back with a state from before: load it again.
+            Ok(_) if states_are_old && append.streams.iter().any(|part| part.state.is_some()) => {
+                Err(reload(append))
+            }
             Ok(heads) => {
                 files.put_back(&append.blobs)?;
                 Ok(store(connection, append, heads, &mut last)?)
@@ -73,6 +87,11 @@ fn write_group(
         });
     }
     Ok(answers)
+}
+
+fn reload(append: &Append) -> AppendError {
+    let part = &append.streams[0];
+    AppendError::Conflict { stream: part.stream.to_string(), expected: part.expected, actual: part.expected }
 }
 
 /// The verified ends of the streams of one append.

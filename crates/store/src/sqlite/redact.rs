@@ -52,6 +52,7 @@ fn redact(
     let (blobs, rewritten) = redact_blobs(&transaction, files, scrubber)?;
     if decisions > 0 {
         forget_states(&transaction)?;
+        schema::count_redaction(&transaction)?;
     }
     // Files first: a crash in between leaves a damaged blob to redact again, never a value to find.
     for (hash, bytes) in &rewritten {

@@ -91,7 +91,8 @@ fn write_stamp(connection: &Connection, migration: &Migration) -> Result<(), Sto
     let Migration { version, min_reader, min_writer, sql: _ } = *migration;
     let stamp = Stamp { version, min_reader, min_writer };
     connection.execute(
-        "INSERT OR REPLACE INTO schema (id, version, min_reader, min_writer, proof) VALUES (1, ?1, ?2, ?3, ?4)",
+        "INSERT INTO schema (id, version, min_reader, min_writer, proof) VALUES (1, ?1, ?2, ?3, ?4)
+         ON CONFLICT (id) DO UPDATE SET version = ?1, min_reader = ?2, min_writer = ?3, proof = ?4",
         (version, min_reader, min_writer, stamp.check()),
     )?;
     Ok(())
@@ -137,4 +138,17 @@ fn read_stamp(connection: &Connection) -> Result<Option<Stamp>, StoreError> {
 fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(tables == 0)
+}
+
+/// How often values were taken out of this database. A state that was folded before the last time may still
+/// hold one.
+pub(super) fn redactions(connection: &Connection) -> Result<u64, StoreError> {
+    Ok(connection
+        .prepare_cached("SELECT redactions FROM schema WHERE id = 1")?
+        .query_row([], |row| row.get(0))?)
+}
+
+pub(super) fn count_redaction(connection: &Connection) -> Result<(), StoreError> {
+    connection.execute("UPDATE schema SET redactions = redactions + 1 WHERE id = 1", [])?;
+    Ok(())
 }

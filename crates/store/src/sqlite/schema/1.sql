@@ -48,5 +48,6 @@ CREATE TABLE schema (
     version    INTEGER NOT NULL,
     min_reader INTEGER NOT NULL,
     min_writer INTEGER NOT NULL,
-    proof      BLOB NOT NULL
+    proof      BLOB NOT NULL,
+    redactions INTEGER NOT NULL DEFAULT 0  -- how often values were taken out
 ) STRICT;
