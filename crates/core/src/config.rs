@@ -1,4 +1,4 @@
-//! Settings: defaults, the user's file, the workspace's file, environment, flags; later wins.
+//! Settings: defaults, the workspace's file, the user's file, environment, flags; later wins.
 //!
 //! Each key is one row of [`KEYS`]. A file with an unknown key or a wrong value is refused whole, with the
 //! place: a setting that is silently ignored is worse than none.

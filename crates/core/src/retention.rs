@@ -1,6 +1,6 @@
 //! What may be thrown away, and why: a plan from an inventory. Nothing here deletes.
 
-use longhaul_events::{BlobRef, Digest, StreamId, Timestamp};
+use longhaul_events::{BlobRef, Digest, Position, StreamId, Timestamp};
 
 /// Files younger than this may belong to an append that is under way.
 const SETTLED_MS: u64 = 3_600_000;
@@ -8,6 +8,8 @@ const SETTLED_MS: u64 = 3_600_000;
 /// All that could be collected, as it was found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Inventory {
+    /// How far the log had come when it was taken.
+    pub as_of: Position,
     pub now: Timestamp,
     pub keep_blobs_ms: u64,
     pub disk_limit_bytes: u64,
@@ -41,6 +43,8 @@ pub struct LooseFile {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
+    /// What comes later was not looked at.
+    pub as_of: Position,
     pub actions: Vec<Action>,
     pub warning: Option<String>,
 }
@@ -80,7 +84,7 @@ pub fn plan(inventory: &Inventory) -> Plan {
         bytes: file.bytes,
         because: "nothing in the log names it".to_owned(),
     });
-    Plan { actions: blobs.chain(files).collect(), warning: disk_warning(inventory) }
+    Plan { as_of: inventory.as_of, actions: blobs.chain(files).collect(), warning: disk_warning(inventory) }
 }
 
 fn why_drop(blob: &BlobUse, inventory: &Inventory) -> Option<String> {
@@ -128,6 +132,7 @@ mod tests {
 
     fn inventory(blob: BlobUse) -> Inventory {
         Inventory {
+            as_of: Position(1),
             now: Timestamp(100 * DAY),
             keep_blobs_ms: 90 * 86_400_000,
             disk_limit_bytes: 1000,

@@ -44,5 +44,7 @@ pub mod types {
     };
     pub use longhaul_store::views::{SessionRow, SessionStatus, WorkspaceRow};
     pub use longhaul_store::watch::Woke;
-    pub use longhaul_store::{Collected, Imported, Recovered, Redacted, Restored, StreamReport, Verdict};
+    pub use longhaul_store::{
+        Backup, Collected, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
+    };
 }

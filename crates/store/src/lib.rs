@@ -21,7 +21,7 @@ pub use blob::{INLINE_LIMIT, NewBlob};
 pub use error::{AppendError, StoreError};
 pub use log::{DamagedRow, Decision, Head, Log};
 pub use memory::MemoryLog;
-pub use sqlite::backup::{Restored, restore};
+pub use sqlite::backup::{Backup, Restored, restore};
 pub use sqlite::export::{ImportError, Imported};
 pub use sqlite::inventory::Collected;
 pub use sqlite::recover::{Recovered, recover};

@@ -28,6 +28,7 @@ use longhaul_events::{Digest, Position, Seq, StreamId};
 use rusqlite::Connection;
 
 use crate::append::{Append, Appended};
+use crate::blob::INLINE_LIMIT;
 use crate::error::{AppendError, StoreError};
 use crate::log::{DamagedRow, Decision, Head, Log};
 use crate::presence::Presence;
@@ -246,7 +247,9 @@ fn make_private_folder(folder: &Path) -> Result<(), StoreError> {
 
 impl Log for SqliteLog {
     fn append(&self, append: Append) -> Result<Appended, AppendError> {
-        self.blobs.write_large(&append.blobs)?;
+        if append.blobs.iter().any(|blob| blob.bytes().len() > INLINE_LIMIT) {
+            self.reading(|connection| self.blobs.write_large(connection, &append.blobs))?;
+        }
         self.group.submit(append, |group| {
             let answers =
                 self.writing(|writer| commit::commit(writer, &self.blobs, &self.redactions, &group));

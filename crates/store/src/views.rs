@@ -7,6 +7,7 @@
 mod rows;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -141,6 +142,7 @@ impl Views {
     fn open(&self) -> Result<Connection, Doubt> {
         let mut connection = Connection::open(&self.path)?;
         be_patient(&mut connection)?;
+        let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(0o600));
         // Not synced: what a power cut takes away is made again.
         connection.execute_batch(
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cell_size_check = ON;",

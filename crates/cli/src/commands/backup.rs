@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use longhaul_runtime::types::show_size;
+use longhaul_runtime::types::{Backup, show_size};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -22,6 +22,7 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct BackupRow {
     bytes: u64,
+    blobs_left_out: u64,
     file: String,
 }
 
@@ -36,8 +37,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if args.file.exists() {
         return Err(CliError::Exists { path: args.file.clone() });
     }
-    let bytes = commands.backup(&args.file)?;
-    context.output.row(BackupRow { bytes, file: args.file.display().to_string() })?;
+    let Backup { bytes, blobs_left_out } = commands.backup(&args.file)?;
+    context.output.row(BackupRow { bytes, blobs_left_out, file: args.file.display().to_string() })?;
+    if blobs_left_out > 0 {
+        context.output.say(&format!("{blobs_left_out} damaged blobs are left out; see `longhaul doctor`"));
+    }
     context.output.say("`longhaul restore` puts it back in place");
     Ok(ExitCode::SUCCESS)
 }

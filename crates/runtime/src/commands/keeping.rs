@@ -8,7 +8,7 @@ use longhaul_core::config::Config;
 use longhaul_core::retention::{self, Inventory, Plan};
 use longhaul_core::scrub::{SHORTEST_SECRET, Scrubber};
 use longhaul_store::views::Views;
-use longhaul_store::{Collected, Imported, Redacted, SqliteLog};
+use longhaul_store::{Backup, Collected, Imported, Log, Redacted, SqliteLog};
 
 use super::Commands;
 use crate::error::Error;
@@ -22,6 +22,8 @@ impl Commands {
     pub fn plan_collection(&self, config: &Config) -> Result<Plan, Error> {
         let store = self.store();
         let inventory = Inventory {
+            // First: whatever is named later is left alone.
+            as_of: store.last_position()?,
             now: self.clock.now(),
             keep_blobs_ms: config.retention_blobs_ms,
             disk_limit_bytes: config.retention_disk_bytes,
@@ -34,7 +36,7 @@ impl Commands {
 
     /// Carries out a plan.
     pub fn collect(&self, plan: &Plan) -> Result<Collected, Error> {
-        Ok(self.store().collect(&plan.actions, self.clock.now())?)
+        Ok(self.store().collect(plan, self.clock.now())?)
     }
 
     /// Takes a value out of everything that is stored.
@@ -48,8 +50,8 @@ impl Commands {
         Ok(redacted)
     }
 
-    /// Writes a backup while others go on; returns its size.
-    pub fn backup(&self, target: &Path) -> Result<u64, Error> {
+    /// Writes a backup while others go on.
+    pub fn backup(&self, target: &Path) -> Result<Backup, Error> {
         Ok(self.store().backup(target)?)
     }
 

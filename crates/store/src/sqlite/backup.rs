@@ -15,6 +15,14 @@ use crate::error::{BlobProblem, StoreError};
 use crate::presence::Presence;
 use crate::witness;
 
+/// What a backup holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Backup {
+    pub bytes: u64,
+    /// Blobs that are damaged or missing here, and so in the backup.
+    pub blobs_left_out: u64,
+}
+
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Restored {
@@ -25,21 +33,21 @@ pub struct Restored {
 
 impl SqliteLog {
     /// Writes a backup to a new file while others go on writing.
-    pub fn backup(&self, target: &Path) -> Result<u64, StoreError> {
+    pub fn backup(&self, target: &Path) -> Result<Backup, StoreError> {
         let folder =
             target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let error = || StoreError::file("write", target);
         fs::metadata(folder).map_err(StoreError::file("find", folder))?;
         let unfinished = tempfile::Builder::new().prefix(".backup-").tempfile_in(folder).map_err(error())?;
-        self.copy_into(unfinished.path())?;
+        let blobs_left_out = self.copy_into(unfinished.path())?;
         unfinished.as_file().sync_all().map_err(error())?;
         let bytes = unfinished.as_file().metadata().map_err(error())?.len();
         unfinished.persist_noclobber(target).map_err(|failed| error()(failed.error))?;
         sync_folder(folder)?;
-        Ok(bytes)
+        Ok(Backup { bytes, blobs_left_out })
     }
 
-    fn copy_into(&self, target: &Path) -> Result<(), StoreError> {
+    fn copy_into(&self, target: &Path) -> Result<u64, StoreError> {
         // `VACUUM INTO` reads one snapshot; writers go on meanwhile. It wants an empty or absent file.
         let source = connection::open(&database_path(&self.folder), Mode::ReadWrite)?;
         source.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
@@ -49,18 +57,22 @@ impl SqliteLog {
             .prepare("SELECT sha256 FROM blob WHERE data IS NULL AND dropped IS NULL")?
             .query_map([], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
+        let mut left_out = 0;
         for hash in hashes {
             let bytes = self.reading(|connection| self.blobs.read(connection, Digest(hash)));
             match bytes {
                 Ok(bytes) => {
                     copy.execute("UPDATE blob SET data = ?2 WHERE sha256 = ?1", params![hash, &*bytes])?;
                 }
-                // Collected or lost meanwhile: the backup says so as the store would.
-                Err(StoreError::Blob { problem: BlobProblem::Dropped | BlobProblem::Missing, .. }) => {}
+                // Collected meanwhile: the backup knows no better than the store before.
+                Err(StoreError::Blob { problem: BlobProblem::Dropped, .. }) => {}
+                Err(StoreError::Blob { problem: BlobProblem::Missing | BlobProblem::Damaged, .. }) => {
+                    left_out += 1;
+                }
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok(left_out)
     }
 }
 
@@ -74,9 +86,7 @@ pub fn restore(folder: &Path, backup: &Path, stamp: &str) -> Result<Restored, St
     fs::copy(backup, &unfinished).map_err(StoreError::file("copy", backup))?;
     prepare(&unfinished)?;
     let set_aside = set_aside(folder, &format!("before-restore-{stamp}"))?;
-    let path = database_path(folder);
-    fs::rename(&unfinished, &path).map_err(StoreError::file("rename", &unfinished))?;
-    sync_folder(folder)?;
+    put_in_place(folder, &unfinished)?;
     drop(alone);
     let log = SqliteLog::open(&Options { folder: folder.to_owned(), poke: None, access: Access::Write })?;
     Ok(Restored { streams: log.stream_names()?.len() as u64, set_aside })
@@ -109,19 +119,26 @@ fn prepare(path: &Path) -> Result<(), StoreError> {
     fs::File::open(path).and_then(|file| file.sync_all()).map_err(StoreError::file("sync", path))
 }
 
+/// Makes a finished database the one that counts.
+pub(super) fn put_in_place(folder: &Path, finished: &Path) -> Result<(), StoreError> {
+    fs::rename(finished, database_path(folder)).map_err(StoreError::file("rename", finished))?;
+    witness::dismiss(folder);
+    sync_folder(folder)
+}
+
 /// Renames the database, its write-ahead log and its views, so that they stay a whole that can be opened.
 pub(super) fn set_aside(folder: &Path, name: &str) -> Result<Option<PathBuf>, StoreError> {
     let path = database_path(folder);
     for extra in ["", "-wal", "-shm"] {
         let _ = fs::remove_file(with_suffix(&folder.join("views.db"), extra));
     }
-    witness::dismiss(folder);
     if !path.exists() {
         return Ok(None);
     }
     let aside = folder.join(format!("longhaul.db.{name}"));
-    // The log goes last: a database without it is old, a log without its database is nothing.
-    for extra in ["", "-shm", "-wal"] {
+    // The witness stays until the new database is in place, so that a crash in between does not pass for a
+    // fresh start.
+    for extra in ["-shm", "-wal", ""] {
         let from = with_suffix(&path, extra);
         if from.exists() {
             fs::rename(&from, with_suffix(&aside, extra)).map_err(StoreError::file("rename", &from))?;

@@ -1,7 +1,9 @@
 //! Blobs: small ones in the database, large ones as files that are on disk before the append that names them.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -52,9 +54,14 @@ impl BlobFiles {
         self.folder.join(&name[..2]).join(name)
     }
 
-    /// Puts the large ones among `blobs` on disk: written, synced, renamed, the folder synced.
-    pub(crate) fn write_large(&self, blobs: &[NewBlob]) -> Result<(), StoreError> {
+    /// Puts the large ones among `blobs` on disk: written, synced, renamed, the folder synced. One that was
+    /// redacted stays as it is, whoever stores it again.
+    pub(crate) fn write_large(&self, connection: &Connection, blobs: &[NewBlob]) -> Result<(), StoreError> {
         for blob in blobs.iter().filter(|blob| blob.bytes.len() > INLINE_LIMIT) {
+            let known = BlobRow::load(connection, blob.reference.sha256)?;
+            if known.is_some_and(|row| row.redacted.is_some()) {
+                continue;
+            }
             let path = self.path(blob.reference.sha256);
             let intact = fs::read(&path).is_ok_and(|bytes| sha256(&bytes) == blob.reference.sha256);
             if !intact {
@@ -80,7 +87,8 @@ impl BlobFiles {
     pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
         let folder = path.parent().expect("a blob lies in a folder");
         let is_new = !folder.exists();
-        fs::create_dir_all(folder).map_err(StoreError::file("make", folder))?;
+        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
+        made.map_err(StoreError::file("make", folder))?;
         if is_new {
             sync_folder(&self.folder)?;
             sync_folder(self.folder.parent().unwrap_or(&self.folder))?;
@@ -92,6 +100,21 @@ impl BlobFiles {
         file.as_file().sync_all().map_err(error("sync"))?;
         file.persist(path).map_err(|failed| error("rename")(failed.error))?;
         sync_folder(folder)
+    }
+
+    /// The files that no row needs: left by a crash, or of blobs that lie in the database.
+    pub(crate) fn strays(&self, connection: &Connection) -> Result<Vec<PathBuf>, StoreError> {
+        let mut needed = BTreeSet::new();
+        let mut statement =
+            connection.prepare("SELECT sha256 FROM blob WHERE data IS NULL AND dropped IS NULL")?;
+        for hash in statement.query_map([], |row| row.get::<_, [u8; 32]>(0))? {
+            needed.insert(self.path(Digest(hash?)));
+        }
+        let mut strays = Vec::new();
+        for folder in entries(&self.folder)? {
+            strays.extend(entries(&folder)?.into_iter().filter(|file| !needed.contains(file)));
+        }
+        Ok(strays)
     }
 
     /// The bytes of a blob, checked against its name.
@@ -114,4 +137,16 @@ impl BlobFiles {
 
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     File::open(folder).and_then(|opened| opened.sync_all()).map_err(StoreError::file("sync", folder))
+}
+
+/// What is in a folder; nothing if it is not there or no folder.
+pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    use std::io::ErrorKind;
+    match fs::read_dir(folder) {
+        Ok(found) => Ok(found.filter_map(|entry| Some(entry.ok()?.path())).collect()),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(Vec::new())
+        }
+        Err(error) => Err(StoreError::file("read", folder)(error)),
+    }
 }

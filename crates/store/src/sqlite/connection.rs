@@ -38,6 +38,7 @@ pub(crate) fn open(path: &Path, mode: Mode) -> Result<Connection, StoreError> {
     connection.execute_batch(
         "PRAGMA synchronous = FULL;
          PRAGMA cell_size_check = ON;
+         PRAGMA secure_delete = ON;
          PRAGMA trusted_schema = OFF;
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -4096;

@@ -14,6 +14,7 @@ use longhaul_events::{BlobRef, Digest, Position, Seq, Timestamp};
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde::{Deserialize, Serialize};
 
+use super::blobs::BlobRow;
 use super::redact::scrubbed_body;
 use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place, insert_decision};
 use super::verify::blobs_of;
@@ -139,7 +140,9 @@ impl SqliteLog {
                 Import { log: self, transaction: &transaction, scrubber, done: Imported::default() };
             import.lines(source)?;
             let done = import.done;
+            let last = read::last_position(&transaction)?;
             transaction.commit()?;
+            self.witness.as_ref().inspect(|witness| witness.saw(last));
             Ok::<_, ImportError>(done)
         })?;
         self.poke();
@@ -252,6 +255,10 @@ impl Import<'_> {
         let bytes = STANDARD.decode(data).map_err(|_| broken("the blob is not base 64"))?;
         if sha256(&bytes) != redacted.unwrap_or(hash) {
             return Err(broken("the blob is not what its digest says"));
+        }
+        let here = BlobRow::load(self.transaction, hash)?;
+        if here.is_some_and(|row| !row.dropped) {
+            return Ok(()); // what is here stays as it is, redacted or not
         }
         let clean = self.scrubber.bytes(&bytes);
         self.done.scrubbed += u64::from(matches!(clean, std::borrow::Cow::Owned(_)));

@@ -2,17 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use longhaul_core::retention::{Action, BlobUse, BlobUser, LooseFile, Target};
+use longhaul_core::retention::{Action, BlobUse, BlobUser, LooseFile, Plan, Target};
 use longhaul_events::{BlobRef, Digest, Position, SessionEvent, StreamId, Timestamp};
-use rusqlite::{Connection, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
-use super::blobs::BlobRow;
+use super::blobs::{BlobRow, entries};
 use super::{SqliteLog, schema, verify};
 use crate::error::StoreError;
-use crate::log::Log;
+use crate::log::{DamagedRow, Log};
 
 const BATCH: usize = 500;
 
@@ -70,10 +70,7 @@ impl SqliteLog {
                 return Ok(uses);
             }
             for decision in decisions {
-                let decision = decision.map_err(|row| StoreError::Quarantined {
-                    stream: row.stream,
-                    reason: format!("{}, so nothing can be collected safely", row.reason),
-                })?;
+                let decision = decision.map_err(unsafe_to_collect)?;
                 after = decision.position;
                 let unreadable = |reason| StoreError::Quarantined { stream: decision.stream.clone(), reason };
                 for blob in verify::blobs_of(&decision).map_err(unreadable)? {
@@ -91,20 +88,10 @@ impl SqliteLog {
         }
     }
 
-    /// Files in the blob folder that no row names.
+    /// Files in the blob folder that no row needs.
     pub fn loose_files(&self) -> Result<Vec<LooseFile>, StoreError> {
-        let named: BTreeSet<String> =
-            self.stored_blobs()?.into_iter().map(|(blob, _)| blob.sha256.to_string()).collect();
-        let mut loose = Vec::new();
-        for folder in entries(self.blobs.folder())? {
-            for file in entries(&folder)? {
-                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-                if !named.contains(&name) {
-                    loose.extend(describe(&file));
-                }
-            }
-        }
-        Ok(loose)
+        let strays = self.reading(|connection| self.blobs.strays(connection))?;
+        Ok(strays.iter().filter_map(|file| describe(file)).collect())
     }
 
     /// How much the data directory holds.
@@ -112,55 +99,79 @@ impl SqliteLog {
         folder_size(&self.folder)
     }
 
-    /// Carries out a plan. A blob is marked in one transaction and its file removed in a second one, so that a
-    /// crash leaves only a loose file, and an append that brings the blob back in between keeps it.
-    pub fn collect(&self, actions: &[Action], now: Timestamp) -> Result<Collected, StoreError> {
-        let mut collected = Collected::default();
-        let blobs: Vec<(Digest, u64)> = actions.iter().filter_map(Action::blob).collect();
-        self.writing(|connection| {
-            mark_dropped(connection, &blobs, now)?;
-            self.remove_dropped_files(connection, &blobs)
+    /// Carries out a plan. A blob is marked in one transaction and its file removed in a second one, so that
+    /// a crash leaves only a loose file. What was named or written since the plan was made is kept.
+    pub fn collect(&self, plan: &Plan, now: Timestamp) -> Result<Collected, StoreError> {
+        let blobs: Vec<(Digest, u64)> = plan.actions.iter().filter_map(Action::blob).collect();
+        let collected = self.writing(|connection| {
+            let dropped = mark_dropped(connection, &blobs, plan.as_of, now)?;
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            self.remove_dropped_files(&transaction, &dropped)?;
+            let file_sizes = self.remove_loose_files(&transaction, plan)?;
+            let bytes = dropped.iter().map(|(_, bytes)| bytes).chain(&file_sizes).sum();
+            let (blobs, files) = (dropped.len() as u64, file_sizes.len() as u64);
+            Ok::<_, StoreError>(Collected { blobs, files, bytes })
         })?;
-        collected.blobs = blobs.len() as u64;
-        collected.bytes = blobs.iter().map(|(_, bytes)| bytes).sum();
-        for action in actions {
-            if let Target::LooseFile(path) = &action.what {
-                remove(Path::new(path))?;
-                collected.files += 1;
-                collected.bytes += action.bytes;
-            }
-        }
         self.poke();
         Ok(collected)
     }
 
     fn remove_dropped_files(
         &self,
-        connection: &mut Connection,
+        transaction: &Transaction<'_>,
         blobs: &[(Digest, u64)],
     ) -> Result<(), StoreError> {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (hash, _) in blobs {
-            if BlobRow::load(&transaction, *hash)?.is_some_and(|row| row.dropped) {
+            if BlobRow::load(transaction, *hash)?.is_some_and(|row| row.dropped) {
                 remove(&self.blobs.path(*hash))?;
             }
         }
         Ok(())
     }
+
+    /// Inside a write transaction no append can be between writing its file and naming it. Returns the sizes
+    /// of what was removed.
+    fn remove_loose_files(&self, transaction: &Transaction<'_>, plan: &Plan) -> Result<Vec<u64>, StoreError> {
+        let strays: BTreeSet<PathBuf> = self.blobs.strays(transaction)?.into_iter().collect();
+        let mut removed = Vec::new();
+        for action in &plan.actions {
+            if let Target::LooseFile(path) = &action.what
+                && strays.contains(Path::new(path))
+            {
+                remove(Path::new(path))?;
+                removed.push(action.bytes);
+            }
+        }
+        Ok(removed)
+    }
 }
 
+/// Marks the blobs that nobody has named since `as_of`.
 fn mark_dropped(
     connection: &mut Connection,
     blobs: &[(Digest, u64)],
+    as_of: Position,
     now: Timestamp,
-) -> Result<(), StoreError> {
+) -> Result<Vec<(Digest, u64)>, StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::may_write(&transaction)?;
-    for (hash, _) in blobs {
+    let mut named = BTreeSet::new();
+    for decision in super::read::since(&transaction, as_of, usize::MAX)? {
+        let decision = decision.map_err(unsafe_to_collect)?;
+        named.extend(verify::blobs_of(&decision).unwrap_or_default().iter().map(|blob| blob.sha256));
+    }
+    let dropped: Vec<_> = blobs.iter().filter(|(hash, _)| !named.contains(hash)).copied().collect();
+    for (hash, _) in &dropped {
         let sql = "UPDATE blob SET data = NULL, dropped = ?2 WHERE sha256 = ?1";
         transaction.execute(sql, params![hash.0, now.0])?;
     }
-    Ok(transaction.commit()?)
+    transaction.commit()?;
+    Ok(dropped)
+}
+
+fn unsafe_to_collect(row: DamagedRow) -> StoreError {
+    let reason = format!("{}, so nothing can be collected safely", row.reason);
+    StoreError::Quarantined { stream: row.stream, reason }
 }
 
 fn remove(path: &Path) -> Result<(), StoreError> {
@@ -169,18 +180,6 @@ fn remove(path: &Path) -> Result<(), StoreError> {
             Err(StoreError::file("remove", path)(error))
         }
         _ => Ok(()),
-    }
-}
-
-fn entries(folder: &Path) -> Result<Vec<std::path::PathBuf>, StoreError> {
-    match fs::read_dir(folder) {
-        Ok(found) => Ok(found.filter_map(|entry| Some(entry.ok()?.path())).collect()),
-        Err(error)
-            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
-        {
-            Ok(Vec::new())
-        }
-        Err(error) => Err(StoreError::file("read", folder)(error)),
     }
 }
 

@@ -173,7 +173,7 @@ fn check_run(decisions: &[Decision], stream: &str, after: Seq) -> Result<(), Str
 
 /// Decisions of all streams, each verified by itself.
 pub(super) fn since(
-    connection: &mut Connection,
+    connection: &Connection,
     after: Position,
     limit: usize,
 ) -> Result<Vec<Result<Decision, DamagedRow>>, StoreError> {

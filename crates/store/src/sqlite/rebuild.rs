@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longhaul_events::{Digest, Position, Seq};
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place};
 use super::schema;
@@ -103,9 +103,13 @@ fn mend(transaction: &Transaction<'_>, stream: &str, told: Told, whole: bool) ->
         None if !whole => return Ok(false),
         _ => {}
     }
+    // A mark outlives the proof of the row that it stands in.
+    let quarantined: Option<String> = transaction
+        .query_row("SELECT quarantined FROM head WHERE stream = ?1", [stream], |row| row.get(0))
+        .optional()?
+        .flatten();
     transaction.execute("DELETE FROM head WHERE stream = ?1", [stream])?;
-    let row =
-        HeadRow { head: told.head, position: told.position, decisions: told.decisions, quarantined: None };
+    let row = HeadRow { head: told.head, position: told.position, decisions: told.decisions, quarantined };
     row.save(transaction, stream)?;
     Ok(true)
 }

@@ -11,8 +11,8 @@ use longhaul_core::canonical::sha256;
 use longhaul_events::{Digest, Position, Seq, Timestamp};
 use rusqlite::{Connection, Transaction, params};
 
-use super::backup::{set_aside, with_suffix};
-use super::blobs::{BlobFiles, sync_folder};
+use super::backup::{put_in_place, set_aside, with_suffix};
+use super::blobs::BlobFiles;
 use super::connection::Mode;
 use super::pages::{self, Cell, RawRow, Search};
 use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place, insert_decision};
@@ -45,6 +45,8 @@ struct Salvage {
     decisions: BTreeMap<(String, Digest), Proven>,
     blobs: BTreeMap<Digest, SavedBlob>,
     heads: BTreeMap<String, HeadRow>,
+    /// Why streams were quarantined before, even if their heads no longer prove themselves.
+    marks: BTreeMap<String, String>,
 }
 
 struct SavedBlob {
@@ -58,7 +60,7 @@ struct SavedBlob {
 /// Builds a new database from the old one in `folder`, which nobody may be using.
 pub fn recover(folder: &Path, stamp: &str) -> Result<Recovered, StoreError> {
     let path = database_path(folder);
-    if !path.exists() {
+    if !path.exists() && witness::testimony(folder) == Position(0) {
         return Err(StoreError::Absent { path });
     }
     let _alone = Presence::alone(folder, "recovering")?;
@@ -69,8 +71,7 @@ pub fn recover(folder: &Path, stamp: &str) -> Result<Recovered, StoreError> {
     let unfinished = database_path(workshop.path());
     let mut recovered = build(workshop.path(), &salvage)?;
     recovered.set_aside = set_aside(folder, &format!("damaged-{stamp}"))?;
-    fs::rename(&unfinished, &path).map_err(StoreError::file("rename", &unfinished))?;
-    sync_folder(folder)?;
+    put_in_place(folder, &unfinished)?;
     Ok(recovered)
 }
 
@@ -78,9 +79,14 @@ pub fn recover(folder: &Path, stamp: &str) -> Result<Recovered, StoreError> {
 fn gather(folder: &Path, path: &Path) -> Result<Salvage, StoreError> {
     let mut salvage = Salvage { seen: witness::testimony(folder), ..Salvage::default() };
     // Read before SQLite opens them: it takes what it cannot follow for torn.
-    let main = fs::read(path).map_err(StoreError::file("read", path))?;
+    let main = match fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+        read => read.map_err(StoreError::file("read", path))?,
+    };
     let log = fs::read(with_suffix(path, "-wal")).unwrap_or_default();
-    if let Ok(database) = connection::open(path, Mode::ReadOnly) {
+    if !main.is_empty()
+        && let Ok(database) = connection::open(path, Mode::ReadOnly)
+    {
         for order in ["ASC", "DESC"] {
             salvage.take_from_tables(&database, order);
         }
@@ -104,6 +110,11 @@ impl Salvage {
         let mut names = BTreeSet::new();
         each_until_failure(database, &format!("SELECT stream FROM head ORDER BY stream {order}"), |row| {
             names.insert(row.get::<_, String>(0)?);
+            Ok(())
+        });
+        let marked = "SELECT stream, quarantined FROM head WHERE quarantined IS NOT NULL";
+        each_until_failure(database, marked, |row| {
+            self.marks.insert(row.get(0)?, row.get(1)?);
             Ok(())
         });
         for name in names {
@@ -205,6 +216,11 @@ impl Salvage {
         positions.len() as u64 == last.0
     }
 
+    /// Whether more was committed than the heads know of: then a sound head may be an old one.
+    fn has_gone_back(&self) -> bool {
+        self.heads.values().map(|row| row.position).max().unwrap_or_default() < self.seen
+    }
+
     /// Whether a decision names a blob that was not found.
     fn lacks_blobs(&self) -> bool {
         let named = self.decisions.values().filter_map(|(decision, _)| blobs_of(decision).ok()).flatten();
@@ -219,6 +235,9 @@ impl Salvage {
     /// What is missing behind the end of a chain, as far as anything still tells.
     fn missing(&self, stream: &str, chain: &[&Proven]) -> Option<String> {
         let end = chain.last().map_or(Seq(0), |(decision, _)| decision.last_seq());
+        if self.has_gone_back() && !self.is_dense() {
+            return Some(format!("commits were lost, so events after {end} may be missing"));
+        }
         let of_stream = self.decisions.iter().filter(|((name, _), _)| name == stream);
         let seen = of_stream.map(|(_, (decision, _))| decision.last_seq()).max();
         let head = self.heads.get(stream).map(|row| row.head.seq);
@@ -314,7 +333,7 @@ fn build(folder: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
     for stream in salvage.streams() {
         let chain = salvage.chain(stream);
         let missing = salvage.missing(stream, &chain);
-        match &missing {
+        match missing.as_ref().or(salvage.marks.get(stream)) {
             Some(missing) => recovered.quarantined.push((stream.to_owned(), missing.clone())),
             None => recovered.intact.push(stream.to_owned()),
         }
@@ -336,7 +355,8 @@ fn build(folder: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
         chain.last = Some(moved);
     }
     for (stream, chain) in chains {
-        chain.head(salvage.heads.get(stream)).save(&transaction, stream)?;
+        let marked = salvage.marks.get(stream).cloned();
+        chain.head(salvage.heads.get(stream), marked).save(&transaction, stream)?;
     }
     for (hash, blob) in &salvage.blobs {
         save_blob(&transaction, *hash, blob)?;
@@ -356,10 +376,9 @@ struct Chain {
 
 impl Chain {
     /// Its head: with its old state if nothing is missing, and with its old mark.
-    fn head(self, before: Option<&HeadRow>) -> HeadRow {
+    fn head(self, before: Option<&HeadRow>, marked: Option<String>) -> HeadRow {
         let same = |row: &&HeadRow| self.last.as_ref().is_some_and(|last| last.hash == row.head.hash);
         let state = before.filter(same).and_then(|row| row.head.state.clone());
-        let marked = before.and_then(|row| row.quarantined.clone());
         let (seq, hash, at, position) =
             self.last.map_or((Seq(0), Digest::ZERO, Timestamp(0), Position(0)), |last| {
                 (last.last_seq(), last.hash, last.at, last.position)

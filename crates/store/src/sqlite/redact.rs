@@ -29,10 +29,9 @@ impl SqliteLog {
     /// Replaces what `scrubber` finds, everywhere. The views have to be rebuilt afterwards.
     pub fn redact(&self, scrubber: &Scrubber) -> Result<Redacted, StoreError> {
         let redacted = self.writing(|connection| {
-            connection.pragma_update(None, "secure_delete", true)?;
-            let redacted = redact(connection, &self.blobs, scrubber);
-            connection.pragma_update(None, "secure_delete", false)?;
-            let redacted = redacted?;
+            let redacted = redact(connection, &self.blobs, scrubber)?;
+            // Pages keep traces of rows that were moved or removed long ago.
+            connection.execute_batch("VACUUM")?;
             empty_write_ahead_log(connection)?;
             Ok::<_, StoreError>(redacted)
         })?;
@@ -58,6 +57,7 @@ fn redact(
     for (hash, bytes) in &rewritten {
         files.write(&files.path(*hash), bytes)?;
     }
+    remove_spoilt_strays(&transaction, files, scrubber)?;
     transaction.commit()?;
     Ok(Redacted { decisions, blobs })
 }
@@ -127,6 +127,20 @@ fn redact_blobs(
         }
     }
     Ok((changed, rewritten))
+}
+
+/// Files that no row needs may hold the value too.
+fn remove_spoilt_strays(
+    transaction: &Transaction<'_>,
+    files: &BlobFiles,
+    scrubber: &Scrubber,
+) -> Result<(), StoreError> {
+    for stray in files.strays(transaction)? {
+        if fs::read(&stray).is_ok_and(|bytes| scrubber.finds_any(&bytes)) {
+            fs::remove_file(&stray).map_err(StoreError::file("remove", &stray))?;
+        }
+    }
+    Ok(())
 }
 
 fn forget_states(transaction: &Transaction<'_>) -> Result<(), StoreError> {

@@ -1,1 +1,143 @@
 //! Damage: found, named, and never taken for an answer.
+
+use std::fs;
+use std::path::Path;
+
+use longhaul_events::Seq;
+use longhaul_store::{Log, StoreError, Verdict, recover};
+
+use crate::support::*;
+
+/// Changes the first place in the database file where `text` stands.
+fn damage(folder: &Path, text: &str) {
+    let path = folder.join("longhaul.db");
+    let mut bytes = fs::read(&path).unwrap();
+    let place = bytes.windows(text.len()).position(|window| window == text.as_bytes()).unwrap();
+    bytes[place] ^= 0x20;
+    fs::write(path, bytes).unwrap();
+}
+
+/// Two streams of some length, all of it in the main file.
+fn two_streams(folder: &Path) {
+    let log = sqlite(folder);
+    for n in 0..60 {
+        append(&log, session(1), n, &[opened(&format!("first-{n}-"))]).unwrap();
+        append(&log, session(2), n, &[opened(&format!("second-{n}-"))]).unwrap();
+    }
+    drop(log);
+    let settle = rusqlite::Connection::open(folder.join("longhaul.db")).unwrap();
+    settle.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+}
+
+#[test]
+fn a_damaged_decision_quarantines_its_stream_and_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    two_streams(folder.path());
+    damage(folder.path(), "first-40-");
+    let log = sqlite(folder.path());
+    let refused = log.read(session(1), Seq(0), 99).unwrap_err();
+    assert!(matches!(refused, StoreError::Quarantined { .. }), "{refused}");
+    assert_eq!(log.read(session(1), Seq(0), 32).unwrap().len(), 32, "what comes before is whole");
+    let verdict = |n| log.verify_stream(&session(n).to_string()).unwrap().verdict;
+    assert!(matches!(verdict(1), Verdict::Broken(_)));
+    assert_eq!(verdict(2), Verdict::Intact);
+    append(&log, session(2), 60, &[step(61)]).unwrap();
+}
+
+#[test]
+fn a_damaged_head_is_made_anew_from_the_decisions() {
+    let folder = tempfile::tempdir().unwrap();
+    two_streams(folder.path());
+    let database = rusqlite::Connection::open(folder.path().join("longhaul.db")).unwrap();
+    database.execute("UPDATE head SET seq = 59 WHERE stream = ?1", [session(1).to_string()]).unwrap();
+    database.execute("DELETE FROM head WHERE stream = ?1", [session(2).to_string()]).unwrap();
+    database.execute("UPDATE decision SET before = 3 WHERE position = 50", []).unwrap();
+    drop(database);
+    let log = sqlite(folder.path());
+    for n in [1, 2] {
+        assert!(matches!(log.head(session(n)), Err(StoreError::Quarantined { .. })));
+        assert!(append(&log, session(n), 60, &[step(61)]).is_err(), "nobody writes behind a head in doubt");
+    }
+    assert_eq!(log.rebuild().unwrap(), 2);
+    for n in [1, 2] {
+        append(&log, session(n), 60, &[step(61)]).unwrap();
+        assert_eq!(log.verify_stream(&session(n).to_string()).unwrap().verdict, Verdict::Intact);
+    }
+}
+
+#[test]
+fn a_stream_that_lost_events_is_kept_and_may_not_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    two_streams(folder.path());
+    damage(folder.path(), "first-40-");
+    let recovered = recover(folder.path(), "t").unwrap();
+    assert_eq!(recovered.intact, [session(2).to_string()]);
+    let [(name, lost)] = &recovered.quarantined[..] else { panic!("{recovered:?}") };
+    assert_eq!((name, &**lost), (&session(1).to_string(), "events 41 to 60 were lost to damage"));
+    assert!(recovered.set_aside.unwrap().exists());
+    let log = sqlite(folder.path());
+    assert_eq!(events(&log, session(1)).len(), 40);
+    assert!(append(&log, session(1), 40, &[step(41)]).is_err());
+    assert!(matches!(log.verify_stream(name).unwrap().verdict, Verdict::Quarantined(_)));
+    append(&log, session(2), 60, &[step(61)]).unwrap();
+    drop(log);
+    let again = recover(folder.path(), "t2").unwrap();
+    assert_eq!(again.quarantined.len(), 1, "a mark is not lost by recovering again");
+}
+
+#[test]
+fn when_commits_vanished_no_stream_goes_on_as_if_nothing_had_happened() {
+    let folder = tempfile::tempdir().unwrap();
+    two_streams(folder.path());
+    let log = sqlite(folder.path());
+    append(&log, session(2), 60, &[step(61)]).unwrap();
+    let copy = tempfile::tempdir().unwrap();
+    for name in ["longhaul.db", "longhaul.last"] {
+        fs::copy(folder.path().join(name), copy.path().join(name)).unwrap();
+    }
+    drop(log);
+    let missed = longhaul_store::SqliteLog::open(&options(copy.path())).unwrap_err();
+    assert!(missed.to_string().contains("121 decisions were committed, 120 are left"), "{missed}");
+    let recovered = recover(copy.path(), "t").unwrap();
+    assert_eq!((recovered.intact.len(), recovered.quarantined.len()), (0, 2), "nobody can tell whose it was");
+    let log = sqlite(copy.path());
+    assert!(append(&log, session(2), 60, &[step(61)]).is_err());
+    append(&log, session(3), 0, &[opened("a new one")]).unwrap();
+}
+
+#[test]
+fn a_stream_of_a_newer_release_is_unreadable_and_disturbs_nobody() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append(&log, session(1), 0, &[opened("a")]).unwrap();
+    let mut out = Vec::new();
+    log.export(&[session(1).to_string()], &mut out).unwrap();
+    // As a newer release would write it: whole, with an event that this one does not know.
+    let newer = renamed_event(&String::from_utf8(out).unwrap());
+    let elsewhere = tempfile::tempdir().unwrap();
+    let there = sqlite(elsewhere.path());
+    there.import(&mut std::io::Cursor::new(newer), &longhaul_core::scrub::Scrubber::redacting("")).unwrap();
+    append(&there, session(2), 0, &[opened("b")]).unwrap();
+    let verdict = |n| there.verify_stream(&session(n).to_string()).unwrap().verdict;
+    assert!(matches!(verdict(1), Verdict::Unreadable(_)), "{:?}", verdict(1));
+    assert_eq!(verdict(2), Verdict::Intact);
+}
+
+/// The export with its event renamed and its chain made anew.
+fn renamed_event(export: &str) -> String {
+    use longhaul_core::canonical::sha256;
+    use longhaul_core::chain::{Header, link};
+    use longhaul_events::{Digest, Timestamp};
+    let mut lines: Vec<serde_json::Value> =
+        export.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let decision = &mut lines[1]["decision"];
+    let body = decision["body"].as_str().unwrap().replace("opened", "teleported");
+    let stream = decision["stream"].as_str().unwrap().to_owned();
+    let at = Timestamp(decision["at"].as_i64().unwrap());
+    let digest = sha256(body.as_bytes());
+    let hash = link(Digest::ZERO, &Header { stream: &stream, seq: Seq(1), count: 1, at }, digest);
+    decision["body"] = body.into();
+    decision["digest"] = digest.to_string().into();
+    decision["hash"] = hash.to_string().into();
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}

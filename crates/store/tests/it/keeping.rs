@@ -82,6 +82,8 @@ fn redaction_leaves_no_byte_of_the_value_and_a_chain_that_verifies() {
     assert_eq!((report.verdict, report.redacted, report.events), (Verdict::Intact, 1, 3));
     assert_eq!(events(&log, session(1))[0], opened("use [redacted] now"));
     everything_is_intact(&log);
+    let from_before = append(&log, session(1), 3, &[step(4)]);
+    assert!(from_before.is_err(), "a state that was folded before may hold the value: load again");
     append(&log, session(1), 3, &[step(4)]).unwrap();
 }
 
@@ -97,6 +99,7 @@ fn collection_drops_blobs_of_old_closed_sessions_and_keeps_their_events() {
     let stray = folder.path().join("blobs").join(&large().reference().sha256.to_string()[..2]).join(".new-x");
     fs::write(&stray, b"left by a crash").unwrap();
     let inventory = Inventory {
+        as_of: log.last_position().unwrap(),
         now: Timestamp(i64::MAX / 2),
         keep_blobs_ms: 90 * 86_400_000,
         blobs: log.blob_uses().unwrap(),
@@ -105,7 +108,7 @@ fn collection_drops_blobs_of_old_closed_sessions_and_keeps_their_events() {
         disk_limit_bytes: u64::MAX,
     };
     assert!(inventory.disk_used_bytes > 120_000);
-    let collected = log.collect(&retention::plan(&inventory).actions, Timestamp(DAY)).unwrap();
+    let collected = log.collect(&retention::plan(&inventory), Timestamp(DAY)).unwrap();
     assert_eq!((collected.blobs, collected.files), (1, 1));
     assert!(!stray.exists());
     let gone = log.blob(large().reference().sha256).unwrap_err();
@@ -309,4 +312,86 @@ fn another_programs_database_is_left_alone() {
     drop(foreign);
     let refused = SqliteLog::open(&options(elsewhere.path())).unwrap_err();
     assert!(matches!(refused, StoreError::NotOurs { .. }), "{refused}");
+}
+
+#[test]
+fn a_blob_that_was_named_again_after_the_plan_is_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append_blob(&log, session(1), 0, large());
+    append(&log, session(1), 1, &[closed()]).unwrap();
+    let plan = retention::plan(&Inventory {
+        as_of: log.last_position().unwrap(),
+        now: Timestamp(i64::MAX / 2),
+        blobs: log.blob_uses().unwrap(),
+        ..Inventory::default()
+    });
+    assert_eq!(plan.actions.len(), 1);
+    append_blob(&log, session(2), 0, large());
+    assert_eq!(log.collect(&plan, Timestamp(0)).unwrap().blobs, 0);
+    assert_eq!(log.blob(large().reference().sha256).unwrap().len(), 120_000);
+}
+
+#[test]
+fn redaction_reaches_traces_in_free_pages_and_stray_files() {
+    const VALUE: &str = "open sesame, forty thieves";
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    for n in 0..200 {
+        append(
+            &log,
+            session(1),
+            n,
+            &[opened(&format!("{VALUE} {}", "x".repeat(usize::try_from(n * 7).unwrap())))],
+        )
+        .unwrap();
+    }
+    append_blob(&log, session(2), 0, NewBlob::new(VALUE.repeat(100).into_bytes()));
+    append_blob(&log, session(2), 1, NewBlob::new(VALUE.repeat(9000).into_bytes()));
+    append(&log, session(2), 2, &[closed()]).unwrap();
+    let plan = retention::plan(&Inventory {
+        as_of: log.last_position().unwrap(),
+        now: Timestamp(i64::MAX / 2),
+        blobs: log.blob_uses().unwrap(),
+        ..Inventory::default()
+    });
+    log.collect(&plan, Timestamp(0)).unwrap();
+    let stray = folder.path().join("blobs/ab");
+    fs::create_dir_all(&stray).unwrap();
+    fs::write(stray.join("left-behind"), VALUE).unwrap();
+    log.redact(&Scrubber::redacting(VALUE)).unwrap();
+    assert!(!is_anywhere(folder.path(), VALUE));
+    everything_is_intact(&log);
+}
+
+#[test]
+fn what_was_redacted_comes_back_through_no_import_and_no_append() {
+    const VALUE: &str = "open sesame, forty thieves";
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    let spoilt = NewBlob::new(VALUE.repeat(9000).into_bytes());
+    append_blob(&log, session(1), 0, spoilt.clone());
+    let old_export = exported(&log);
+    log.redact(&Scrubber::redacting(VALUE)).unwrap();
+    log.import(&mut Cursor::new(old_export), &no_scrubbing()).unwrap();
+    assert!(!is_anywhere(folder.path(), VALUE));
+    append_blob(&log, session(2), 0, spoilt.clone());
+    assert!(!is_anywhere(folder.path(), VALUE));
+    assert!(log.blob(spoilt.reference().sha256).unwrap().starts_with(b"[redacted]"));
+    everything_is_intact(&log);
+}
+
+#[test]
+fn a_damaged_blob_does_not_keep_the_rest_from_being_backed_up() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append_blob(&log, session(1), 0, large());
+    append(&log, session(2), 0, &[opened("whole")]).unwrap();
+    let name = large().reference().sha256.to_string();
+    fs::write(folder.path().join("blobs").join(&name[..2]).join(&name), b"damaged").unwrap();
+    let backup = log.backup(&folder.path().join("copy")).unwrap();
+    assert_eq!(backup.blobs_left_out, 1);
+    let elsewhere = tempfile::tempdir().unwrap();
+    restore(elsewhere.path(), &folder.path().join("copy"), "t").unwrap();
+    assert_eq!(events(&sqlite(elsewhere.path()), session(2)), [opened("whole")]);
 }
