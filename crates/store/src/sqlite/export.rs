@@ -256,9 +256,10 @@ impl Import<'_> {
         if sha256(&bytes) != redacted.unwrap_or(hash) {
             return Err(broken("the blob is not what its digest says"));
         }
-        let here = BlobRow::load(self.transaction, hash)?;
-        if here.is_some_and(|row| !row.dropped) {
-            return Ok(()); // what is here stays as it is, redacted or not
+        // What is here and whole stays as it is, and what was redacted stays redacted.
+        let redacted_here = BlobRow::load(self.transaction, hash)?.is_some_and(|row| row.redacted.is_some());
+        if redacted_here || self.log.blobs.read(self.transaction, hash).is_ok() {
+            return Ok(());
         }
         let clean = self.scrubber.bytes(&bytes);
         self.done.scrubbed += u64::from(matches!(clean, std::borrow::Cow::Owned(_)));
@@ -269,8 +270,7 @@ impl Import<'_> {
         }
         let stored = self.transaction.execute(
             "INSERT INTO blob (sha256, bytes, at, data, redacted) VALUES (?1, ?2, 0, ?3, ?4)
-             ON CONFLICT (sha256) DO UPDATE SET data = excluded.data, redacted = excluded.redacted, dropped = NULL
-             WHERE dropped IS NOT NULL",
+             ON CONFLICT (sha256) DO UPDATE SET data = excluded.data, redacted = excluded.redacted, dropped = NULL",
             params![hash.0, bytes.len(), inline.then_some(&*clean), redacted.map(|digest| digest.0)],
         )?;
         self.done.blobs += stored as u64;

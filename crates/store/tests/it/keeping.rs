@@ -393,5 +393,14 @@ fn a_damaged_blob_does_not_keep_the_rest_from_being_backed_up() {
     assert_eq!(backup.blobs_left_out, 1);
     let elsewhere = tempfile::tempdir().unwrap();
     restore(elsewhere.path(), &folder.path().join("copy"), "t").unwrap();
-    assert_eq!(events(&sqlite(elsewhere.path()), session(2)), [opened("whole")]);
+    let copy = sqlite(elsewhere.path());
+    assert_eq!(events(&copy, session(2)), [opened("whole")]);
+
+    let third = tempfile::tempdir().unwrap();
+    let whole = sqlite(third.path());
+    append_blob(&whole, session(1), 0, large());
+    for damaged in [&log, &copy] {
+        damaged.import(&mut Cursor::new(exported(&whole)), &no_scrubbing()).unwrap();
+        assert_eq!(damaged.blob(large().reference().sha256).unwrap().len(), 120_000, "an export heals it");
+    }
 }
