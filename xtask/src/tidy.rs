@@ -13,6 +13,7 @@ mod markers;
 mod modules;
 mod packages;
 mod private_facts;
+mod processes;
 mod purity;
 mod repo;
 mod rust_file;
@@ -51,6 +52,7 @@ pub(crate) const CHECKS: &[Check] = &[
     Check { name: "golden", run: golden::check },
     Check { name: "error-codes", run: error_codes::check },
     Check { name: "markers", run: markers::check },
+    Check { name: "processes", run: processes::check },
     Check { name: "invariants", run: invariants::check },
     Check { name: "private-facts", run: private_facts::check },
 ];
