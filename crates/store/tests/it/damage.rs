@@ -139,5 +139,5 @@ fn renamed_event(export: &str) -> String {
     decision["body"] = body.into();
     decision["digest"] = digest.to_string().into();
     decision["hash"] = hash.to_string().into();
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
