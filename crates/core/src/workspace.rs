@@ -54,7 +54,9 @@ pub enum Command {
 pub enum Rejection {
     #[error("the workspace is not registered; run `longhaul workspace add`")]
     NotRegistered,
-    #[error("trust needs a person at a terminal or the console, not the channel `{channel:?}`")]
+    #[error(
+        "trust needs a person at a terminal or the console, not the channel `{channel:?}`; run `longhaul workspace trust` in a terminal"
+    )]
     WeakChannel { channel: Channel },
 }
 
@@ -73,6 +75,14 @@ impl Rejection {
 pub fn id_of(common_dir: &str) -> WorkspaceId {
     let digest = sha256(format!("longhaul/workspace/1\0{common_dir}").as_bytes());
     WorkspaceId::from_bytes(std::array::from_fn(|n| digest.0[n]))
+}
+
+/// A person in front of this machine.
+const fn may_trust(channel: Channel) -> bool {
+    match channel {
+        Channel::Terminal | Channel::Console => true,
+        Channel::Client | Channel::Forge => false,
+    }
 }
 
 impl Workspace {
@@ -102,7 +112,7 @@ impl Workspace {
                 Ok(self.register(WorkspaceEvent::Registered { name, common_dir, checkout }))
             }
             Command::Trust { .. } | Command::Remove { .. } if self.removed => Err(Rejection::NotRegistered),
-            Command::Trust { hash: _, files: _, by: _, channel } if channel < Channel::Terminal => {
+            Command::Trust { hash: _, files: _, by: _, channel } if !may_trust(channel) => {
                 Err(Rejection::WeakChannel { channel })
             }
             Command::Trust { hash, files, by, channel } => {

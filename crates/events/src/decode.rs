@@ -1,7 +1,7 @@
 //! From stored bytes to events and back, older shapes included.
 
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::content::{BlobRef, FreeText};
@@ -87,17 +87,6 @@ fn decode_each<E: StreamEvent>(body: &[u8]) -> Result<Vec<E>, DecodeError> {
         .collect()
 }
 
-/// The `type` of each stored event, for showing a batch that may be from a newer release.
-pub fn peek_types(body: &[u8]) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct Typed {
-        #[serde(rename = "type")]
-        event_type: String,
-    }
-    let typed: Vec<Typed> = serde_json::from_slice(body).unwrap_or_default();
-    typed.into_iter().map(|event| event.event_type).collect()
-}
-
 fn event_type(value: &Value) -> String {
     value.get("type").and_then(Value::as_str).unwrap_or("?").to_owned()
 }
@@ -105,6 +94,7 @@ fn event_type(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde::Deserialize;
 
     #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
     #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
@@ -143,13 +133,5 @@ mod tests {
     fn a_field_that_nobody_wrote_is_not_ignored() {
         let stored = br#"[{"type":"driver_released","epoch":1,"extra":true}]"#;
         assert!(decode_batch::<SessionEvent>(stored).is_err());
-    }
-
-    #[test]
-    fn types_can_be_listed_without_knowing_them() {
-        assert_eq!(
-            peek_types(br#"[{"type":"teleported","x":1},{"type":"closed"}]"#),
-            ["teleported", "closed"]
-        );
     }
 }

@@ -14,7 +14,7 @@ mod workspace;
 
 pub use base32::{decode_base32, encode_base32};
 pub use content::{BlobRef, Content, Digest, FreeText};
-pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch, peek_types};
+pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch};
 pub use ids::{Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, WorkspaceId};
 pub use session::{CloseOutcome, Driver, SessionEvent};
 pub use stream::{StreamId, StreamKind};

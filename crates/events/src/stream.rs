@@ -15,8 +15,6 @@ pub enum StreamKind {
 }
 
 impl StreamKind {
-    pub const ALL: [Self; 2] = [Self::Session, Self::Workspace];
-
     pub const fn name(self) -> &'static str {
         match self {
             Self::Session => "session",

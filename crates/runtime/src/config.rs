@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use longhaul_core::config::{self, Config, Layer};
+use longhaul_core::trust::{FileKind, FolderFile};
 use longhaul_core::workspace::TrustState;
 
 use crate::error::Error;
@@ -31,10 +32,25 @@ fn file(path: &Path) -> Result<Option<Layer>, Error> {
     }
 }
 
-/// The settings of a checkout, which count only while a person trusts its `.longhaul/`.
-pub(crate) fn workspace_layer(checkout: &Path, trust: TrustState) -> Result<Option<Layer>, Error> {
-    match trust {
-        TrustState::Trusted => file(&checkout.join(".longhaul/config.yml")),
-        TrustState::Absent | TrustState::Changed | TrustState::Untrusted => Ok(None),
+/// The settings of a checkout, which count only while a person trusts its `.longhaul/`. They are taken from the
+/// very bytes that were hashed.
+pub(crate) fn workspace_layer(
+    checkout: &Path,
+    files: &[FolderFile],
+    trust: TrustState,
+) -> Result<Option<Layer>, Error> {
+    let path = checkout.join(".longhaul/config.yml");
+    let Some(file) = files.iter().find(|file| file.path == b"config.yml") else { return Ok(None) };
+    match (trust, file.kind) {
+        (TrustState::Absent | TrustState::Changed | TrustState::Untrusted, _) => Ok(None),
+        // What it points to was never looked at.
+        (TrustState::Trusted, FileKind::Symlink) => {
+            let problem = "it is a link, and only files can be trusted; put a real file there".to_owned();
+            Err(Error::Untrustable { path, problem })
+        }
+        (TrustState::Trusted, FileKind::Regular | FileKind::Executable) => {
+            let text = String::from_utf8_lossy(&file.bytes);
+            Ok(Some(config::parse_file(&path.display().to_string(), &text)?))
+        }
     }
 }

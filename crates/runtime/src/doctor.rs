@@ -143,18 +143,14 @@ fn database(
     progress: &mut dyn Progress,
     diagnoses: &mut Vec<Diagnosis>,
 ) {
-    let result = structure(reader)
-        .and_then(|found| Ok((found, streams(reader, progress)?)))
-        .and_then(|(structure, streams)| Ok((structure, streams, views(reader)?, workspaces(reader)?)));
-    match result {
-        Ok((structure, streams, views, workspaces)) => {
-            diagnoses.extend(structure);
-            diagnoses.extend(streams);
-            diagnoses.push(views);
-            diagnoses.extend(workspaces);
-        }
-        Err(error) => diagnoses.push(from_error("database", &error)),
-    }
+    let mut add = |subject: &str, found: Result<Vec<Diagnosis>, Error>| match found {
+        Ok(found) => diagnoses.extend(found),
+        Err(error) => diagnoses.push(from_error(subject, &error)),
+    };
+    add("database", structure(reader));
+    add("streams", streams(reader, progress));
+    add("views", views(reader).map(|view| vec![view]));
+    add("workspaces", workspaces(reader));
     diagnoses.extend(config.and_then(|config| disk(reader, config)));
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use longhaul_core::handle::Malformed;
 use longhaul_core::{config, session, workspace};
 use longhaul_events::SessionId;
-use longhaul_store::{AppendError, ImportError, StoreError};
+use longhaul_store::{ImportError, StoreError};
 use serde_json::Value;
 
 use crate::places::Homeless;
@@ -41,7 +41,7 @@ pub enum Error {
     PathNotText(PathBuf),
     #[error("`{}` cannot be trusted: {problem}", path.display())]
     Untrustable { path: PathBuf, problem: String },
-    #[error("there is no `.longhaul/` in `{}`, so there is nothing to trust", .0.display())]
+    #[error("there is no `.longhaul/` in `{}`, so there is nothing to trust; put your settings there first", .0.display())]
     NothingToTrust(PathBuf),
     #[error("this needs a person at a terminal, and there is none; run it in one")]
     NoTerminal,
@@ -57,7 +57,7 @@ pub enum Error {
     Git(#[from] longhaul_git::Error),
     #[error("{0}")]
     Config(#[from] config::Error),
-    #[error("could not read `{}`: {source}", path.display())]
+    #[error("could not read `{}`: {source}; check the path and its permissions", path.display())]
     ReadFile { path: PathBuf, source: std::io::Error },
     #[error("could not write what was to be shown: {0}; see whether the disk is full")]
     Show(#[source] std::io::Error),
@@ -71,7 +71,7 @@ pub enum Error {
     TooShortToRedact(usize),
     #[error("others kept writing to the stream; try again")]
     TooManyConflicts,
-    #[error("the content has no canonical form: {0}")]
+    #[error("the content has no canonical form: {0}; send plain JSON")]
     NotCanonical(#[from] longhaul_core::canonical::Error),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
     UnknownStream(String),
@@ -161,6 +161,8 @@ const fn store_kind(error: &StoreError) -> Kind {
         | StoreError::DiskFull
         | StoreError::NotWritable { .. }
         | StoreError::OutcomeUnknown(_)
+        | StoreError::DiskFault(_)
+        | StoreError::TracesRemain(_)
         | StoreError::Blob { .. }
         | StoreError::NotOurs { .. }
         | StoreError::Absent { .. }
@@ -183,14 +185,5 @@ impl From<workspace::Rejection> for Error {
 impl From<ImportError> for Error {
     fn from(error: ImportError) -> Self {
         Self::Import(error)
-    }
-}
-
-impl From<AppendError> for Error {
-    fn from(error: AppendError) -> Self {
-        match error {
-            AppendError::Store(error) => Self::Store(error),
-            AppendError::Conflict { .. } => Self::TooManyConflicts,
-        }
     }
 }

@@ -35,7 +35,7 @@ pub mod types {
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
     pub use longhaul_core::handle::Handle;
     pub use longhaul_core::retention::{Action, Plan, Target};
-    pub use longhaul_core::time::{ago, rfc3339};
+    pub use longhaul_core::time::rfc3339;
     pub use longhaul_core::units::show_size;
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{

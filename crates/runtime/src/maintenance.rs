@@ -11,6 +11,9 @@ use crate::places::Places;
 
 /// Puts a backup in place. What was there before is set aside, not removed.
 pub fn restore(places: &Places, backup: &Path) -> Result<Restored, Error> {
+    if crate::terminal::is_under_agent() {
+        return Err(Error::UnderAgent); // a backup brings trust along
+    }
     Ok(longhaul_store::restore(&places.data, backup, &stamp())?)
 }
 

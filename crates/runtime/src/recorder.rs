@@ -53,12 +53,16 @@ impl Recorder {
     /// Takes secrets out of a value and decides where it will lie.
     pub(crate) fn content(&self, mut value: Value, contents: &mut Contents) -> Content {
         self.scrubber.value(&mut value);
-        let text = value.to_string();
+        let mut text = value.to_string();
+        // A secret that is a document itself is spread over the structure of the value, and shows in its text.
+        if self.scrubber.finds_any(text.as_bytes()) {
+            value = Value::String(self.scrubber.text(&text).into_owned());
+            text = value.to_string();
+        }
         if text.len() <= INLINE_CONTENT {
             return Content::Inline(value);
         }
-        // A secret may be spread over the structure of the value and only show in its text.
-        let blob = NewBlob::new(self.scrubber.bytes(text.as_bytes()).into_owned());
+        let blob = NewBlob::new(text.into_bytes());
         let reference = blob.reference();
         contents.blobs.push(blob);
         Content::Blob(reference)
@@ -73,12 +77,13 @@ impl Recorder {
         mut decide: impl FnMut() -> Result<(A, Decided<A::Event, Answer>), Error>,
     ) -> Result<(Answer, A), Error> {
         for _ in 0..ATTEMPTS {
+            let epoch = self.log.state_epoch();
             let (state, decided) = decide()?;
             let (events, answer) = match decided {
                 Decided::Nothing(answer) => return Ok((answer, state)),
                 Decided::Events(events, answer) => (events, answer),
             };
-            if let Some(after) = self.store(stream, at, contents, state, events)? {
+            if let Some(after) = self.store(stream, at, contents, Loaded { state, epoch }, events)? {
                 return Ok((answer, after));
             }
         }
@@ -91,14 +96,20 @@ impl Recorder {
         stream: StreamId,
         at: Timestamp,
         contents: &Contents,
-        mut state: A,
+        loaded: Loaded<A>,
         events: Vec<A::Event>,
     ) -> Result<Option<A>, Error> {
+        let Loaded { mut state, epoch } = loaded;
         let events = self.clean(events);
         let expected = state.seq();
         events.iter().for_each(|event| state.apply(event));
         let part = StreamAppend::new(stream, expected, &events, Some(state.state()));
-        match self.log.append(Append { at, streams: vec![part], blobs: contents.blobs.clone() }) {
+        match self.log.append(Append {
+            at,
+            state_epoch: epoch,
+            streams: vec![part],
+            blobs: contents.blobs.clone(),
+        }) {
             Ok(_) => Ok(Some(state)),
             Err(AppendError::Conflict { .. }) => Ok(None),
             Err(AppendError::Store(error)) => Err(error.into()),
@@ -110,6 +121,12 @@ impl Recorder {
         events.iter_mut().for_each(|event| self.scrubber.event(event));
         events
     }
+}
+
+/// A state, and the state epoch of the log before it was loaded.
+pub(crate) struct Loaded<A> {
+    pub(crate) state: A,
+    pub(crate) epoch: u64,
 }
 
 /// What a decision came to.

@@ -15,9 +15,9 @@ const SHORTEST_VARIABLE: usize = 12;
 /// A secrets file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SecretsError {
-    #[error("could not read `{}`: {source}", path.display())]
+    #[error("could not read `{}`: {source}; check its permissions", path.display())]
     Read { path: PathBuf, source: std::io::Error },
-    #[error("`{}` is not a JSON object of texts: {source}", path.display())]
+    #[error("`{}` is not a JSON object of texts: {source}; write it as `{{\"NAME\": \"value\"}}`", path.display())]
     Format { path: PathBuf, source: serde_json::Error },
     #[error("others may read `{}`; run `chmod 600` on it", path.display())]
     Exposed { path: PathBuf },

@@ -125,7 +125,7 @@ impl System {
         let Some(workspace) = reader.workspace(located.id)? else { return Ok(None) };
         let (files, _) = workspaces::folder_files(repository)?;
         let present = longhaul_core::trust::folder_hash(&files);
-        config::workspace_layer(checkout, workspace.trust_state(present))
+        config::workspace_layer(checkout, &files, workspace.trust_state(present))
     }
 
     /// Looks at everything and names every problem with its remedy.

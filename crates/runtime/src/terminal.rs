@@ -28,7 +28,7 @@ pub struct Person {
 
 /// Shows the question on the terminal and waits for the word.
 pub fn confirm(question: &Question) -> Result<Person, Error> {
-    if std::env::var_os("LONGHAUL_SESSION").is_some() {
+    if is_under_agent() {
         return Err(Error::UnderAgent);
     }
     let mut terminal = open()?;
@@ -46,6 +46,30 @@ pub fn confirm(question: &Question) -> Result<Person, Error> {
 
 fn open() -> Result<File, Error> {
     OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| Error::NoTerminal)
+}
+
+/// Whether we, or a process that we descend from, belong to an agent session. Clearing one's own variable does
+/// not help: the process above still has it.
+pub fn is_under_agent() -> bool {
+    const MARK: &[u8] = b"LONGHAUL_SESSION=";
+    if std::env::var_os("LONGHAUL_SESSION").is_some() {
+        return true;
+    }
+    let mut process = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
+    while let Some(id) = process.filter(|id| *id > 1) {
+        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
+        if environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(MARK)) {
+            return true;
+        }
+        process = parent_of(id);
+    }
+    false
+}
+
+/// The fourth field of `stat`, counted from behind the name, which may hold anything.
+fn parent_of(process: i32) -> Option<i32> {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Asks for a line that is not shown while it is typed. `None` if the person thought better of it (Ctrl-C).
@@ -98,7 +122,7 @@ pub fn visible(text: &str) -> String {
 /// Control characters, and the marks that make text run the other way or take no room.
 fn is_deceptive(letter: char) -> bool {
     letter.is_control()
-        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{61c}')
 }
 
 /// The name of the user who runs us, as the system knows it.

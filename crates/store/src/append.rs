@@ -9,6 +9,8 @@ use crate::blob::NewBlob;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Append {
     pub at: Timestamp,
+    /// What [`crate::Log::state_epoch`] said before the states were loaded that this was decided on.
+    pub state_epoch: u64,
     pub streams: Vec<StreamAppend>,
     pub blobs: Vec<NewBlob>,
 }
@@ -39,6 +41,12 @@ pub struct State {
 pub struct Appended {
     /// Of the last decision of the append.
     pub position: Position,
+}
+
+impl Append {
+    pub(crate) fn has_states(&self) -> bool {
+        self.streams.iter().any(|part| part.state.is_some())
+    }
 }
 
 impl StreamAppend {

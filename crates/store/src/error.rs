@@ -29,7 +29,13 @@ pub enum StoreError {
     #[error(
         "the disk reported a fault while storing, so it is not known whether it was stored; ask again with the same handle"
     )]
-    OutcomeUnknown(#[source] rusqlite::Error),
+    OutcomeUnknown(#[source] Option<rusqlite::Error>),
+    #[error("the disk reported a fault ({0}); look at its health, then try again")]
+    DiskFault(#[source] rusqlite::Error),
+    #[error(
+        "the value was taken out, but traces of it may remain in the files ({0}); run `longhaul redact` again"
+    )]
+    TracesRemain(#[source] Box<StoreError>),
     #[error("blob {hash} {problem}")]
     Blob { hash: Digest, problem: BlobProblem },
     #[error("other processes use the database (`{}` is locked); stop them first: {doing} needs it alone", lock.display())]
@@ -40,9 +46,9 @@ pub enum StoreError {
     Absent { path: PathBuf },
     #[error("could not {doing} `{}`: {source}; check the path and the disk", path.display())]
     File { doing: &'static str, path: PathBuf, source: io::Error },
-    #[error("the database refused: {0}")]
+    #[error("the database refused: {0}; this is a bug, please report it")]
     Sql(#[source] rusqlite::Error),
-    #[error("a bug in Longhaul stopped the write: {0}")]
+    #[error("a bug in Longhaul stopped the write: {0}; please report it")]
     Bug(String),
 }
 
@@ -75,7 +81,7 @@ impl StoreError {
             Self::DiskFull => "E0105",
             Self::Busy { .. } => "E0106",
             Self::NotWritable { .. } | Self::File { .. } | Self::Absent { .. } => "E0107",
-            Self::OutcomeUnknown(_) => "E0108",
+            Self::OutcomeUnknown(_) | Self::DiskFault(_) | Self::TracesRemain(_) => "E0108",
             Self::Blob { .. } => "E0109",
             Self::InUse { .. } => "E0110",
             Self::Sql(_) | Self::Bug(_) => "E0199",
@@ -118,7 +124,7 @@ impl From<rusqlite::Error> for StoreError {
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => {
                 Self::Busy { waited_ms: crate::sqlite::connection::BUSY_LIMIT_MS }
             }
-            ErrorCode::SystemIoFailure => Self::OutcomeUnknown(error),
+            ErrorCode::SystemIoFailure => Self::DiskFault(error),
             _ => Self::Sql(error),
         }
     }

@@ -25,6 +25,10 @@ pub trait Log: Send + Sync {
     /// The position of the newest decision.
     fn last_position(&self) -> Result<Position, StoreError>;
 
+    /// Counts the redactions that this process knows of. A state from before one may hold what it took out,
+    /// so an append that brings such a state is refused like a conflict: load again.
+    fn state_epoch(&self) -> u64;
+
     /// The bytes of a blob.
     fn blob(&self, hash: Digest) -> Result<Arc<[u8]>, StoreError>;
 }

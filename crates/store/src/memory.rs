@@ -61,6 +61,10 @@ impl Log for MemoryLog {
         Ok(self.inner().last_position())
     }
 
+    fn state_epoch(&self) -> u64 {
+        0
+    }
+
     fn blob(&self, hash: Digest) -> Result<Arc<[u8]>, StoreError> {
         let found = self.inner().blobs.get(&hash).cloned();
         found.ok_or(StoreError::Blob { hash, problem: BlobProblem::Missing })

@@ -14,14 +14,12 @@ pub(crate) mod recover;
 pub(crate) mod redact;
 mod rows;
 mod schema;
-#[cfg(test)]
-mod tests;
 pub(crate) mod verify;
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use longhaul_events::{Digest, Position, Seq, StreamId};
@@ -83,24 +81,25 @@ pub(crate) fn database_path(folder: &Path) -> PathBuf {
 impl SqliteLog {
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         let path = database_path(&options.folder);
+        if options.access == Access::Write {
+            make_private_folder(&options.folder)?;
+        } else if !options.folder.exists() {
+            return Err(StoreError::Absent { path });
+        }
+        let presence = Presence::join(&options.folder)?;
         match options.access {
-            Access::Write => make_private_folder(&options.folder)?,
+            Access::Write => {}
             Access::Read if !path.exists() => {
                 let seen = witness::testimony(&options.folder);
-                return Err(if seen == Position(0) {
-                    StoreError::Absent { path }
-                } else {
-                    vanished(seen, Position(0))
-                });
+                return Err(seen.map_or(StoreError::Absent { path }, |(_, seen)| vanished(seen, Position(0))));
             }
             Access::Read => {}
         }
-        let presence = Presence::join(&options.folder)?;
         let writer = open_checked(&options.folder, options.access)
             .map_err(|error| connection::not_writable_at(&path, error))?;
         check_witness(&options.folder, &writer)?;
         let witness = match options.access {
-            Access::Write => Some(Witness::open(&options.folder)?),
+            Access::Write => Some(Witness::open(&options.folder, schema::identity(&writer)?)?),
             Access::Read => None,
         };
         Ok(Self {
@@ -167,7 +166,11 @@ impl Drop for SqliteLog {
 /// Opens the database, and for a writer makes it or brings it up to date.
 fn open_checked(folder: &Path, access: Access) -> Result<Connection, StoreError> {
     let path = database_path(folder);
-    let mut connection = connection::open(&path, Mode::ReadWrite)?;
+    let mode = match access {
+        Access::Write => Mode::ReadWrite,
+        Access::Read => Mode::ReadOnly,
+    };
+    let mut connection = connection::open(&path, mode)?;
     check_ours(&path, &connection)?;
     match (schema::state(&connection)?, access) {
         (SchemaState::Current, _) | (SchemaState::Older, Access::Read) => {}
@@ -201,12 +204,11 @@ fn check_ours(path: &Path, connection: &Connection) -> Result<(), StoreError> {
 
 /// Says that acknowledged decisions are gone, if they are.
 fn check_witness(folder: &Path, connection: &Connection) -> Result<(), StoreError> {
-    let seen = witness::testimony(folder);
-    if seen == Position(0) {
-        return Ok(());
-    }
+    let Some((about, seen)) = witness::testimony(folder) else { return Ok(()) };
     let here = match schema::state(connection)? {
         SchemaState::Empty => Position(0),
+        // What was said of another database, which a restore or a salvage replaced, says nothing of this one.
+        SchemaState::Current | SchemaState::Older if schema::identity(connection)? != about => return Ok(()),
         SchemaState::Current | SchemaState::Older => read::last_position(connection)?,
     };
     if here < seen { Err(vanished(seen, here)) } else { Ok(()) }
@@ -275,6 +277,10 @@ impl Log for SqliteLog {
 
     fn last_position(&self) -> Result<Position, StoreError> {
         self.reading(|connection| read::last_position(connection))
+    }
+
+    fn state_epoch(&self) -> u64 {
+        self.redactions.load(Ordering::Relaxed)
     }
 
     fn blob(&self, hash: Digest) -> Result<Arc<[u8]>, StoreError> {

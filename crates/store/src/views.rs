@@ -70,8 +70,12 @@ enum Doubt {
 }
 
 impl From<rusqlite::Error> for Doubt {
-    fn from(_: rusqlite::Error) -> Self {
-        Self::Views
+    fn from(error: rusqlite::Error) -> Self {
+        match StoreError::from(error) {
+            StoreError::Damaged { .. } => Self::Views,
+            // A full disk or a busy file says nothing against what is in it.
+            other => Self::Log(other),
+        }
     }
 }
 
@@ -120,7 +124,8 @@ impl Views {
         }
     }
 
-    fn discard(&self) {
+    /// Throws the views away; whoever reads next makes them anew.
+    pub fn discard(&self) {
         *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = None;
         for extra in ["", "-wal", "-shm"] {
             let _ = fs::remove_file(crate::sqlite::backup::with_suffix(&self.path, extra));

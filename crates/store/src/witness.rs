@@ -14,44 +14,46 @@ use longhaul_events::Position;
 
 use crate::error::StoreError;
 
-const LENGTH: usize = 24;
+/// Names one database; a restored or salvaged one is another.
+pub(crate) type Identity = [u8; 8];
+
+const LENGTH: usize = 32;
 
 #[derive(Debug)]
-pub(crate) struct Witness(File);
+pub(crate) struct Witness {
+    file: File,
+    about: Identity,
+}
 
 impl Witness {
-    pub(crate) fn open(folder: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn open(folder: &Path, about: Identity) -> Result<Self, StoreError> {
         let path = path(folder);
         let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-        Ok(Self(file.map_err(StoreError::file("open", path))?))
+        Ok(Self { file: file.map_err(StoreError::file("open", path))?, about })
     }
 
     /// Best effort: a witness that could not write is only less of a witness.
     pub(crate) fn saw(&self, position: Position) {
-        let _ = self.0.write_all_at(&statement(position), 0);
+        let _ = self.file.write_all_at(&statement(self.about, position), 0);
     }
 }
 
-/// What was last seen committed; nothing if there is no statement or it is damaged.
-pub(crate) fn testimony(folder: &Path) -> Position {
-    let Ok(bytes) = std::fs::read(path(folder)) else { return Position(0) };
-    let stated = bytes.first_chunk::<8>().map_or(Position(0), |bytes| Position(u64::from_be_bytes(*bytes)));
-    if bytes == statement(stated) { stated } else { Position(0) }
-}
-
-/// Lets go of what was seen, when another database takes the place of the one it was about.
-pub(crate) fn dismiss(folder: &Path) {
-    let _ = std::fs::remove_file(path(folder));
+/// What was last seen committed, and in which database; `None` if there is no statement or it is damaged.
+pub(crate) fn testimony(folder: &Path) -> Option<(Identity, Position)> {
+    let bytes = std::fs::read(path(folder)).ok()?;
+    let (about, rest) = bytes.split_first_chunk::<8>()?;
+    let position = Position(u64::from_be_bytes(*rest.first_chunk()?));
+    (bytes == statement(*about, position)).then_some((*about, position))
 }
 
 fn path(folder: &Path) -> PathBuf {
     folder.join("longhaul.last")
 }
 
-fn statement(position: Position) -> [u8; LENGTH] {
-    let number = position.0.to_be_bytes();
-    let check = sha256(&[b"longhaul/last/".as_slice(), &number].concat()).0;
-    std::array::from_fn(|n| if n < 8 { number[n] } else { check[n - 8] })
+fn statement(about: Identity, position: Position) -> [u8; LENGTH] {
+    let stated = [about, position.0.to_be_bytes()].concat();
+    let check = sha256(&[b"longhaul/last/".as_slice(), &stated].concat()).0;
+    std::array::from_fn(|n| if n < 16 { stated[n] } else { check[n - 16] })
 }
 
 #[cfg(test)]
@@ -61,14 +63,14 @@ mod tests {
     #[test]
     fn what_was_seen_is_told_and_a_damaged_statement_is_none() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(testimony(folder.path()), Position(0));
-        let witness = Witness::open(folder.path()).unwrap();
+        assert_eq!(testimony(folder.path()), None);
+        let witness = Witness::open(folder.path(), [7; 8]).unwrap();
         witness.saw(Position(300));
         witness.saw(Position(301));
-        assert_eq!(testimony(folder.path()), Position(301));
+        assert_eq!(testimony(folder.path()), Some(([7; 8], Position(301))));
         let mut bytes = std::fs::read(path(folder.path())).unwrap();
-        bytes[6] ^= 1;
+        bytes[14] ^= 1;
         std::fs::write(path(folder.path()), bytes).unwrap();
-        assert_eq!(testimony(folder.path()), Position(0));
+        assert_eq!(testimony(folder.path()), None);
     }
 }

@@ -14,10 +14,6 @@ use longhaul_store::{Access, Log, MemoryLog, Options, SqliteLog, StoreError};
 pub struct SimulatedClock(AtomicI64);
 
 impl SimulatedClock {
-    pub fn set(&self, at: Timestamp) {
-        self.0.store(at.0, Ordering::Relaxed);
-    }
-
     pub fn advance_ms(&self, by_ms: i64) {
         self.0.fetch_add(by_ms, Ordering::Relaxed);
     }

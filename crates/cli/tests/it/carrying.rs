@@ -30,7 +30,7 @@ fn an_export_is_taken_in_elsewhere_and_is_the_same_there() {
     shows!(there.run(&["log", "import", "-", "--json"]).stdin(export.clone()).go(), @r#"
         exit 0
         --- stdout
-        {"streams":0,"decisions":0,"already_here":6,"blobs":0,"scrubbed":0}
+        {"streams":0,"decisions":0,"already_here":6,"left_out":0,"blobs":0,"scrubbed":0}
         --- stderr
     "#);
     assert_eq!(there.longhaul(&["log", "export"]).stdout.as_bytes(), export);
@@ -56,7 +56,7 @@ fn an_export_that_was_edited_changes_nothing() {
         exit 3
         --- stdout
         --- stderr
-        error[E0501]: line 4: the stored bytes of event 3 have changed; nothing was imported
+        error[E0501]: line 4: the stored bytes of event 3 have changed; nothing was imported, export it again
         hint: longhaul explain E0501
     ");
     let lines: Vec<&str> = export.lines().collect();

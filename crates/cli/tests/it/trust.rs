@@ -208,7 +208,7 @@ fn what_is_absent_or_no_folder_of_files_cannot_be_trusted() {
         exit 3
         --- stdout
         --- stderr
-        error[E0304]: there is no `.longhaul/` in `[HOME]/shop`, so there is nothing to trust
+        error[E0304]: there is no `.longhaul/` in `[HOME]/shop`, so there is nothing to trust; put your settings there first
         hint: longhaul explain E0304
     ");
     symlink("/etc", home.join("shop/.longhaul")).unwrap();

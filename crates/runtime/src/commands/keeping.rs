@@ -45,8 +45,12 @@ impl Commands {
             return Err(Error::TooShortToRedact(value.len()));
         }
         let store = self.store();
-        let redacted = store.redact(&Scrubber::redacting(value))?;
-        Views::new(store.folder()).rebuild(&**store)?;
+        let redacted = store.redact(&Scrubber::redacting(value));
+        // Also if traces remain elsewhere: the views must not be among them.
+        let views = Views::new(store.folder());
+        views.discard();
+        let redacted = redacted?;
+        views.rebuild(&**store)?;
         Ok(redacted)
     }
 

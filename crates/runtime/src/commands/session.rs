@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::Commands;
 use crate::error::Error;
-use crate::recorder::{Aggregate, Contents, Decided};
+use crate::recorder::{Aggregate, Contents, Decided, Loaded};
 
 /// How many decisions are read at a time while looking for one.
 const BATCH: usize = 64;
@@ -69,21 +69,21 @@ pub enum Next {
 
 /// Sessions as this process last stored them.
 #[derive(Default)]
-pub(super) struct Recent(Mutex<BTreeMap<SessionId, Session>>);
+pub(super) struct Recent(Mutex<BTreeMap<SessionId, Loaded<Session>>>);
 
 impl Recent {
     const MOST: usize = 256;
 
-    fn take(&self, id: SessionId) -> Option<Session> {
+    fn take(&self, id: SessionId) -> Option<Loaded<Session>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
     }
 
-    fn put(&self, session: Session) {
+    fn put(&self, state: Session, epoch: u64) {
         let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if recent.len() >= Self::MOST {
             recent.pop_first();
         }
-        recent.insert(session.id, session);
+        recent.insert(state.id, Loaded { state, epoch });
     }
 }
 
@@ -253,18 +253,21 @@ impl Commands {
         mut decide: impl FnMut(&Session) -> Result<Decided<SessionEvent, Answer>, Error>,
     ) -> Result<Answer, Error> {
         if let Some(known) = self.recent.take(id)
-            && let Ok(Decided::Events(events, answer)) = decide(&known)
-            && let Some(after) = self.recorder.store(id.into(), self.clock.now(), contents, known, events)?
+            && let Ok(Decided::Events(events, answer)) = decide(&known.state)
         {
-            self.recent.put(after);
-            return Ok(answer);
+            let epoch = known.epoch;
+            if let Some(after) = self.recorder.store(id.into(), self.clock.now(), contents, known, events)? {
+                self.recent.put(after, epoch);
+                return Ok(answer);
+            }
         }
+        let epoch = self.recorder.log.state_epoch();
         let (answer, after) = self.recorder.record(id.into(), self.clock.now(), contents, || {
             let session = self.load_session(id)?;
             let decided = decide(&session)?;
             Ok((session, decided))
         })?;
-        self.recent.put(after);
+        self.recent.put(after, epoch);
         Ok(answer)
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use longhaul_core::handle::Handle;
 use longhaul_core::scrub::{Scrubber, Secret};
-use longhaul_core::session::Rejection;
-use longhaul_events::{CloseOutcome, Driver, Epoch, NodeId, Seq, SessionId, StepId, Timestamp};
+use longhaul_core::session::{self, Rejection};
+use longhaul_events::{CloseOutcome, Driver, Epoch, NodeId, Seq, SessionEvent, SessionId, StepId, Timestamp};
 use longhaul_store::{Access, MemoryLog, Options, SqliteLog};
 use serde_json::{Value, json};
 
@@ -215,6 +215,28 @@ fn a_driver_keeps_others_out_until_its_lease_ends_and_is_then_fenced_off() {
 
 #[test]
 fn a_state_of_another_release_is_folded_anew() {
+    let desk = Desk::in_memory();
+    let (id, handle) = desk.first();
+    let before = desk.commands.load_session(id).unwrap();
+    let log = desk.commands.recorder.log.clone();
+    let later = longhaul_store::State { fold_version: session::FOLD_VERSION + 1, bytes: b"{}".to_vec() };
+    let noticed = SessionEvent::HandleReissued { node: handle.node, nonce: handle.nonce };
+    let part = longhaul_store::StreamAppend::new(id.into(), before.seq, &[noticed.clone()], Some(later));
+    log.append(longhaul_store::Append {
+        at: Timestamp(0),
+        state_epoch: 0,
+        streams: vec![part],
+        blobs: vec![],
+    })
+    .unwrap();
+    let mut expected = before;
+    expected.apply(&noticed);
+    assert_eq!(desk.commands.load_session(id).unwrap(), expected);
+    desk.advance(handle, json!("the memory of this process is refused, and what is in the log counts"));
+}
+
+#[test]
+fn a_state_that_was_forgotten_is_folded_anew() {
     let folder = tempfile::tempdir().unwrap();
     let desk = Desk::at(folder.path());
     let (id, handle) = desk.first();
@@ -233,11 +255,14 @@ fn what_was_redacted_does_not_come_back_from_the_memory_of_another_process() {
     const WORD: &str = "walrus-and-carpenter";
     let folder = tempfile::tempdir().unwrap();
     let (one, two) = (Desk::at(folder.path()), Desk::at(folder.path()));
-    let id = one.open();
-    let handle = one.commands.hand_out(id, step(WORD), None).unwrap();
+    let (first, second) = (one.open(), one.open());
+    let handle = one.commands.hand_out(first, step(WORD), None).unwrap();
+    one.commands.hand_out(second, step(WORD), None).unwrap();
     two.commands.redact(WORD).unwrap();
-    one.commands.take_driver(id, &driver(1), 0).unwrap();
-    desk_holds_no(WORD, folder.path());
+    for id in [first, second] {
+        one.commands.take_driver(id, &driver(1), 0).unwrap();
+        desk_holds_no(WORD, folder.path());
+    }
     one.advance(handle, json!(1));
     desk_holds_no(WORD, folder.path());
 }
@@ -247,6 +272,21 @@ fn desk_holds_no(word: &str, folder: &Path) {
         let bytes = std::fs::read(&file).unwrap();
         assert!(!bytes.windows(word.len()).any(|window| window == word.as_bytes()), "{}", file.display());
     }
+}
+
+#[test]
+fn a_secret_that_is_a_document_is_kept_out_too() {
+    let document = json!({"client": "robot", "private": "key of the kingdom"});
+    let secret = Secret { name: "ACCOUNT".into(), value: document.to_string() };
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options { folder: folder.path().to_owned(), poke: None, access: Access::Write };
+    let store = Arc::new(SqliteLog::open(&options).unwrap());
+    let clock = Arc::new(Hand::default());
+    let commands = Commands::over_store(store, Scrubber::new(&[secret]), clock, Entropy::System);
+    commands.open_session(NewSession { goal: document.clone(), workspace: None, parent: None }).unwrap();
+    let goal = json!({"wrapped": [document.clone()]});
+    commands.open_session(NewSession { goal, workspace: None, parent: None }).unwrap();
+    desk_holds_no("key of the kingdom", folder.path());
 }
 
 #[test]

@@ -13,7 +13,6 @@ use super::connection::Mode;
 use super::{Access, Options, SqliteLog, connection, database_path, schema};
 use crate::error::{BlobProblem, StoreError};
 use crate::presence::Presence;
-use crate::witness;
 
 /// What a backup holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,8 +81,14 @@ pub fn restore(folder: &Path, backup: &Path, stamp: &str) -> Result<Restored, St
     super::make_private_folder(folder)?;
     let alone = Presence::alone(folder, "restoring")?;
     let unfinished = folder.join(".restoring.db");
-    let _ = fs::remove_file(&unfinished);
-    fs::copy(backup, &unfinished).map_err(StoreError::file("copy", backup))?;
+    for extra in ["", "-wal"] {
+        let (from, to) = (with_suffix(backup, extra), with_suffix(&unfinished, extra));
+        let _ = fs::remove_file(&to);
+        // A database that was set aside, unlike a backup, may have a write-ahead log beside it.
+        if from.exists() {
+            fs::copy(&from, &to).map_err(StoreError::file("copy", from))?;
+        }
+    }
     prepare(&unfinished)?;
     let set_aside = set_aside(folder, &format!("before-restore-{stamp}"))?;
     put_in_place(folder, &unfinished)?;
@@ -96,7 +101,8 @@ pub fn restore(folder: &Path, backup: &Path, stamp: &str) -> Result<Restored, St
 fn check_backup(backup: &Path) -> Result<(), StoreError> {
     fs::metadata(backup).map_err(StoreError::file("read", backup))?;
     let not_ours = || StoreError::NotOurs { path: backup.to_owned() };
-    let copy = Connection::open_with_flags(backup, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let unreadable = |error: rusqlite::Error| connection::not_writable_at(backup, error.into());
+    let copy = Connection::open_with_flags(backup, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unreadable)?;
     let application: i32 =
         copy.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(|_| not_ours())?;
     if application != connection::APPLICATION_ID {
@@ -111,6 +117,8 @@ fn check_backup(backup: &Path) -> Result<(), StoreError> {
 fn prepare(path: &Path) -> Result<(), StoreError> {
     let copy = Connection::open(path)?;
     copy.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+    schema::renew_identity(&copy)?;
+    copy.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
     drop(copy);
     for extra in ["-wal", "-shm"] {
         let _ = fs::remove_file(with_suffix(path, extra));
@@ -122,7 +130,6 @@ fn prepare(path: &Path) -> Result<(), StoreError> {
 /// Makes a finished database the one that counts.
 pub(super) fn put_in_place(folder: &Path, finished: &Path) -> Result<(), StoreError> {
     fs::rename(finished, database_path(folder)).map_err(StoreError::file("rename", finished))?;
-    witness::dismiss(folder);
     sync_folder(folder)
 }
 
@@ -136,8 +143,7 @@ pub(super) fn set_aside(folder: &Path, name: &str) -> Result<Option<PathBuf>, St
         return Ok(None);
     }
     let aside = folder.join(format!("longhaul.db.{name}"));
-    // The witness stays until the new database is in place, so that a crash in between does not pass for a
-    // fresh start.
+    // A crash in between leaves the witness, so that it does not pass for a fresh start.
     for extra in ["-shm", "-wal", ""] {
         let from = with_suffix(&path, extra);
         if from.exists() {

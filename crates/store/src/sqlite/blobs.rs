@@ -59,12 +59,15 @@ impl BlobFiles {
     pub(crate) fn write_large(&self, connection: &Connection, blobs: &[NewBlob]) -> Result<(), StoreError> {
         for blob in blobs.iter().filter(|blob| blob.bytes.len() > INLINE_LIMIT) {
             let known = BlobRow::load(connection, blob.reference.sha256)?;
-            if known.is_some_and(|row| row.redacted.is_some()) {
+            if known.is_some_and(|row| row.redacted.is_some() && !row.dropped) {
                 continue;
             }
             let path = self.path(blob.reference.sha256);
             let intact = fs::read(&path).is_ok_and(|bytes| sha256(&bytes) == blob.reference.sha256);
-            if !intact {
+            if intact {
+                // Whoever renamed it may not have synced the folder yet.
+                sync_folder(path.parent().unwrap_or(&self.folder))?;
+            } else {
                 self.write(&path, &blob.bytes)?;
             }
         }

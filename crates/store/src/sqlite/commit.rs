@@ -27,16 +27,32 @@ pub(super) fn commit(
 ) -> Vec<Answer> {
     match try_commit(connection, files, redactions, group) {
         Ok(answers) => answers,
-        Err(error) if group.len() == 1 => vec![Err(error.into())],
         // One of them may be too large for the disk or the database; the others shall not suffer for it.
-        Err(_) => group
+        Err(StoreError::DiskFull | StoreError::Sql(_)) if group.len() > 1 => group
             .iter()
             .map(|append| {
                 let alone = try_commit(connection, files, redactions, std::slice::from_ref(append));
                 alone.map_err(AppendError::from).and_then(|mut answers| answers.remove(0))
             })
             .collect(),
+        Err(error) => share(error, group.len()),
     }
+}
+
+/// The same failure for all: the first gets it whole, the others its words.
+fn share(error: StoreError, count: usize) -> Vec<Answer> {
+    let again = || match &error {
+        StoreError::Busy { waited_ms } => StoreError::Busy { waited_ms: *waited_ms },
+        StoreError::DiskFull => StoreError::DiskFull,
+        StoreError::ReadOnlyForThisRelease { needed, known } => {
+            StoreError::ReadOnlyForThisRelease { needed: *needed, known: *known }
+        }
+        StoreError::OutcomeUnknown(_) => StoreError::OutcomeUnknown(None),
+        other => StoreError::damaged(other.to_string()),
+    };
+    let mut answers: Vec<Answer> = (1..count).map(|_| Err(again().into())).collect();
+    answers.insert(0, Err(error.into()));
+    answers
 }
 
 fn try_commit(
@@ -52,7 +68,8 @@ fn try_commit(
     // Prepared, because parsing these two words again and again shows in the time of an append.
     connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
     let written = write_group(connection, files, redactions, group).and_then(|answers| {
-        connection.prepare_cached("COMMIT")?.execute([])?;
+        let committed = connection.prepare_cached("COMMIT")?.execute([]);
+        committed.map_err(StoreError::from).map_err(outcome_unknown)?;
         Ok(answers)
     });
     if written.is_err() && !connection.is_autocommit() {
@@ -70,15 +87,13 @@ fn write_group(
 ) -> Result<Vec<Answer>, StoreError> {
     schema::may_write(connection)?;
     let redacted = schema::redactions(connection)?;
-    let states_are_old = redactions.swap(redacted, Ordering::Relaxed) != redacted;
+    redactions.store(redacted, Ordering::Relaxed);
     let mut last = super::read::last_position(connection)?;
     let mut answers = Vec::with_capacity(group.len());
     for append in group {
         answers.push(match heads_before(connection, append)? {
             // What was taken out of the log must not come back with a state from before: load it again.
-            Ok(_) if states_are_old && append.streams.iter().any(|part| part.state.is_some()) => {
-                Err(reload(append))
-            }
+            Ok(_) if append.state_epoch != redacted && append.has_states() => Err(reload(append)),
             Ok(heads) => {
                 files.put_back(&append.blobs)?;
                 Ok(store(connection, append, heads, &mut last)?)
@@ -87,6 +102,14 @@ fn write_group(
         });
     }
     Ok(answers)
+}
+
+/// A fault while the commit itself was written leaves open what the disk has.
+fn outcome_unknown(error: StoreError) -> StoreError {
+    match error {
+        StoreError::DiskFault(source) => StoreError::OutcomeUnknown(Some(source)),
+        other => other,
+    }
 }
 
 fn reload(append: &Append) -> AppendError {
@@ -195,7 +218,8 @@ fn store_blob(connection: &Connection, blob: &NewBlob, at: Timestamp) -> Result<
     connection
         .prepare_cached(
             "INSERT INTO blob (sha256, bytes, at, data) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (sha256) DO UPDATE SET data = excluded.data, dropped = NULL WHERE dropped IS NOT NULL",
+             ON CONFLICT (sha256) DO UPDATE SET data = excluded.data, dropped = NULL, redacted = NULL
+             WHERE dropped IS NOT NULL",
         )?
         .execute(params![blob.reference.sha256.0, blob.reference.bytes, at.0, data])?;
     Ok(())

@@ -3,6 +3,7 @@
 //! A decision is one line, and so is a blob. What cannot be verified is exported as it is: a quarantined
 //! stream can be taken elsewhere to be looked at. Import takes nothing that does not verify.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
 
@@ -26,9 +27,20 @@ use crate::log::{Decision, Head};
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 enum Line {
-    Longhaul { export: u32 },
+    Longhaul {
+        export: u32,
+    },
     Decision(DecisionLine),
-    Blob { sha256: Digest, redacted: Option<Digest>, data: String },
+    Blob {
+        sha256: Digest,
+        redacted: Option<Digest>,
+        data: String,
+    },
+    /// Part of the stream is lost, so nobody may go on with it, here or elsewhere.
+    Quarantined {
+        stream: String,
+        reason: String,
+    },
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -47,16 +59,23 @@ struct DecisionLine {
     body64: Option<String>,
 }
 
+/// No decision of ours comes near this many events.
+const MOST_EVENTS: u64 = 1 << 20;
+
 /// Why an import changed nothing.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    #[error("line {line} is not part of an export: {problem}; nothing was imported")]
+    #[error(
+        "line {line} is not part of an export: {problem}; nothing was imported, name a file that `longhaul log export` wrote"
+    )]
     NotAnExport { line: u64, problem: String },
-    #[error("line {line}: {problem}; nothing was imported")]
+    #[error("line {line}: {problem}; nothing was imported, export it again")]
     Broken { line: u64, problem: String },
-    #[error("`{stream}` has gone on differently here since event {seq}; nothing was imported")]
+    #[error(
+        "`{stream}` has gone on differently here since event {seq}; nothing was imported, leave that stream out of the export"
+    )]
     Diverges { stream: String, seq: Seq },
-    #[error("could not read the export: {0}")]
+    #[error("could not read the export: {0}; check the file")]
     Read(#[source] std::io::Error),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -74,6 +93,8 @@ pub struct Imported {
     pub streams: u64,
     pub decisions: u64,
     pub already_here: u64,
+    /// Decisions about workspaces, which belong to the machine that they were made on.
+    pub left_out: u64,
     pub blobs: u64,
     /// Decisions and blobs from which secrets were taken out on the way in.
     pub scrubbed: u64,
@@ -87,10 +108,15 @@ impl SqliteLog {
         let mut blobs: BTreeSet<BlobRef> = BTreeSet::new();
         let mut written = 0;
         for stream in streams {
-            for row in self.rows_of(stream)? {
+            let (rows, quarantined) = self.rows_of(stream)?;
+            for row in rows {
                 blobs.extend(blobs_of(&row.decision).unwrap_or_default());
                 write_line(out, &Line::Decision(DecisionLine::of(row))).map_err(failed)?;
                 written += 1;
+            }
+            if let Some(reason) = quarantined {
+                let line = Line::Quarantined { stream: stream.clone(), reason };
+                write_line(out, &line).map_err(failed)?;
             }
         }
         for blob in blobs {
@@ -102,20 +128,23 @@ impl SqliteLog {
         Ok(written)
     }
 
-    /// The decisions of a stream; found one by one if the way through it is broken.
-    fn rows_of(&self, stream: &str) -> Result<Vec<DecisionRow>, StoreError> {
+    /// The decisions of a stream, and why nobody may go on with it. They are found one by one if the way
+    /// through the stream is broken.
+    fn rows_of(&self, stream: &str) -> Result<(Vec<DecisionRow>, Option<String>), StoreError> {
         self.reading(|connection| {
-            let whole = HeadRow::load(connection, stream)
-                .ok()
-                .flatten()
-                .and_then(|head| read::rows_from(connection, stream, &head, Seq(1), usize::MAX).ok());
-            if let Some(rows) = whole {
-                return Ok(rows);
+            let head = HeadRow::load(connection, stream).ok().flatten();
+            let whole = head.and_then(|head| {
+                let rows = read::rows_from(connection, stream, &head, Seq(1), usize::MAX).ok()?;
+                Some((rows, head.quarantined))
+            });
+            if let Some(found) = whole {
+                return Ok(found);
             }
             let sql = format!("SELECT {DECISION_COLUMNS} FROM decision WHERE stream = ?1 ORDER BY seq");
             let mut statement = connection.prepare(&sql)?;
             let rows = statement.query_map([stream], DecisionRow::read)?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            let damaged = "it was exported from a damaged database".to_owned();
+            Ok((rows.collect::<Result<_, _>>()?, Some(damaged)))
         })
     }
 
@@ -175,6 +204,7 @@ impl Import<'_> {
                 _ if !started => return Err(not_an_export("it does not begin as one".to_owned())),
                 Line::Decision(line) => self.decision(number, line)?,
                 Line::Blob { sha256, redacted, data } => self.blob(number, sha256, redacted, &data)?,
+                Line::Quarantined { stream, reason } => self.quarantine(&stream, reason)?,
             }
         }
         if started {
@@ -186,9 +216,21 @@ impl Import<'_> {
 
     fn decision(&mut self, number: u64, line: DecisionLine) -> Result<(), ImportError> {
         let broken = |problem: String| ImportError::Broken { line: number, problem };
+        if line.stream.starts_with("workspace/") {
+            // A workspace and its trust belong to the machine on which a person said so.
+            self.done.left_out += 1;
+            return Ok(());
+        }
+        if self.scrubber.finds_any(line.stream.as_bytes()) {
+            return Err(broken("a known secret is in the name of its stream".to_owned()));
+        }
         let row = line.into_row().ok_or_else(|| broken("it has no readable body".to_owned()))?;
         let redacted = row.redacted;
         let decision = row.verify().map_err(broken)?;
+        let events = serde_json::from_slice::<Vec<serde::de::IgnoredAny>>(&decision.body);
+        if events.is_ok_and(|events| events.len() as u64 != decision.count) || decision.count > MOST_EVENTS {
+            return Err(broken("it does not hold as many events as it says".to_owned()));
+        }
         let stream = &decision.stream;
         let here = HeadRow::load(self.transaction, stream)?;
         let (seq, hash) = here.as_ref().map_or((Seq(0), Digest::ZERO), |row| (row.head.seq, row.head.hash));
@@ -203,6 +245,15 @@ impl Import<'_> {
         }
         self.done.streams += u64::from(here.is_none());
         self.store(decision, redacted, here)
+    }
+
+    /// A mark that came with a stream stays with it.
+    fn quarantine(&mut self, stream: &str, reason: String) -> Result<(), ImportError> {
+        if let Some(mut here) = HeadRow::load(self.transaction, stream)? {
+            here.quarantined.get_or_insert(reason);
+            here.save(self.transaction, stream)?;
+        }
+        Ok(())
     }
 
     /// What is here already must be the same.
@@ -261,8 +312,8 @@ impl Import<'_> {
         if redacted_here || self.log.blobs.read(self.transaction, hash).is_ok() {
             return Ok(());
         }
-        let clean = self.scrubber.bytes(&bytes);
-        self.done.scrubbed += u64::from(matches!(clean, std::borrow::Cow::Owned(_)));
+        let clean = scrubbed_content(&bytes, self.scrubber);
+        self.done.scrubbed += u64::from(matches!(clean, Cow::Owned(_)));
         let redacted = (sha256(&clean) != hash).then(|| sha256(&clean));
         let inline = clean.len() <= INLINE_LIMIT;
         if !inline {
@@ -276,6 +327,19 @@ impl Import<'_> {
         self.done.blobs += stored as u64;
         Ok(())
     }
+}
+
+/// Blobs hold JSON as a rule: there, a token behind an escape is still a token.
+fn scrubbed_content<'a>(bytes: &'a [u8], scrubber: &Scrubber) -> Cow<'a, [u8]> {
+    let Ok(mut value) = serde_json::from_slice::<serde_json::Value>(bytes) else {
+        return scrubber.bytes(bytes);
+    };
+    let before = value.clone();
+    scrubber.value(&mut value);
+    if value == before {
+        return scrubber.bytes(bytes);
+    }
+    Cow::Owned(scrubber.bytes(value.to_string().as_bytes()).into_owned())
 }
 
 impl DecisionLine {

@@ -158,7 +158,8 @@ fn mark_dropped(
     let mut named = BTreeSet::new();
     for decision in super::read::since(&transaction, as_of, usize::MAX)? {
         let decision = decision.map_err(unsafe_to_collect)?;
-        named.extend(verify::blobs_of(&decision).unwrap_or_default().iter().map(|blob| blob.sha256));
+        let unreadable = |reason| StoreError::Quarantined { stream: decision.stream.clone(), reason };
+        named.extend(verify::blobs_of(&decision).map_err(unreadable)?.iter().map(|blob| blob.sha256));
     }
     let dropped: Vec<_> = blobs.iter().filter(|(hash, _)| !named.contains(hash)).copied().collect();
     for (hash, _) in &dropped {

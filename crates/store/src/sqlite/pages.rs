@@ -130,6 +130,10 @@ fn follow_overflow(
     payload: &mut Vec<u8>,
     pages: &BTreeMap<u32, &[u8]>,
 ) -> Option<()> {
+    let room: usize = pages.values().map(|page| page.len()).sum();
+    if length > room {
+        return None; // no page can hold it, or they lead in a circle
+    }
     let mut next = first;
     while payload.len() < length {
         let page = pages.get(&next)?;
@@ -244,6 +248,19 @@ mod tests {
                 assert!(found.contains(row), "row {} {search:?}", row.key);
             }
         }
+    }
+
+    #[test]
+    fn pages_that_lead_in_a_circle_end_the_search() {
+        let mut page = vec![0; 4096];
+        page[0] = TABLE_LEAF;
+        page[4] = 1; // one cell
+        page[8..10].copy_from_slice(&2000u16.to_be_bytes());
+        // A payload of 2^62 bytes, key 1, that goes on at page 1: itself.
+        page[2000..2009].copy_from_slice(&[0xc0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00]);
+        page[2009] = 1;
+        let file = [vec![0; 4096], page].concat();
+        assert_eq!(found(&file, &[], Search::Everywhere), []);
     }
 
     #[test]

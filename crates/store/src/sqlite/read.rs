@@ -11,12 +11,14 @@ use crate::log::{DamagedRow, Decision, Head};
 ///
 /// A damaged or missing head does not hide a stream: its decisions are in another table and chained.
 pub(super) fn head(connection: &mut Connection, stream: &str) -> Result<Option<Head>, StoreError> {
-    match HeadRow::load(connection, stream) {
+    // One snapshot: a first commit must not fall between the two looks.
+    let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
+    match HeadRow::load(&snapshot, stream) {
         Ok(Some(row)) => match row.quarantined {
             Some(reason) => Err(StoreError::Quarantined { stream: stream.to_owned(), reason }),
             None => Ok(Some(row.head)),
         },
-        Ok(None) if !has_decisions(connection, stream)? => Ok(None),
+        Ok(None) if !has_decisions(&snapshot, stream)? => Ok(None),
         Ok(None) => Err(quarantined(stream, "its head is missing")),
         Err(StoreError::Damaged { what }) => Err(quarantined(stream, &what)),
         Err(error) => Err(error),
@@ -181,11 +183,19 @@ pub(super) fn since(
         format!("SELECT {DECISION_COLUMNS} FROM decision WHERE position > ?1 ORDER BY position LIMIT ?2");
     let mut statement = connection.prepare_cached(&sql)?;
     let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-    let rows = statement.query_map(params![after.0, limit], DecisionRow::read)?;
+    let rows = statement
+        .query_map(params![after.0, limit], |row| Ok((row.get::<_, u64>(0)?, DecisionRow::read(row))))?;
     rows.map(|row| {
-        let row = row?;
-        let (position, stream) = (row.decision.position, row.decision.stream.clone());
-        Ok(row.verify().map_err(|reason| DamagedRow { position, stream, reason }))
+        let (position, row) = row?;
+        let damaged = |stream: &str, reason: String| DamagedRow {
+            position: Position(position),
+            stream: stream.to_owned(),
+            reason,
+        };
+        // A row that cannot even be read says nothing of its stream, and hides no other row.
+        let Ok(row) = row else { return Ok(Err(damaged("?", "it cannot be read".to_owned()))) };
+        let stream = row.decision.stream.clone();
+        Ok(row.verify().map_err(|reason| damaged(&stream, reason)))
     })
     .collect()
 }

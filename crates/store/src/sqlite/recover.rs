@@ -17,7 +17,7 @@ use super::connection::Mode;
 use super::pages::{self, Cell, RawRow, Search};
 use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place, insert_decision};
 use super::verify::blobs_of;
-use super::{Access, connection, database_path, open_checked};
+use super::{Access, connection, database_path, open_checked, schema};
 use crate::blob::INLINE_LIMIT;
 use crate::error::StoreError;
 use crate::log::{Decision, Head};
@@ -41,8 +41,11 @@ type Proven = (Decision, Option<Digest>);
 struct Salvage {
     /// How far the log had come, as far as anybody remembers.
     seen: Position,
+    identity: Option<witness::Identity>,
     /// By stream and hash, so that the same row found twice counts once.
     decisions: BTreeMap<(String, Digest), Proven>,
+    /// The hashes of the decisions that SQLite itself showed.
+    shown: BTreeSet<Digest>,
     blobs: BTreeMap<Digest, SavedBlob>,
     heads: BTreeMap<String, HeadRow>,
     /// Why streams were quarantined before, even if their heads no longer prove themselves.
@@ -60,7 +63,7 @@ struct SavedBlob {
 /// Builds a new database from the old one in `folder`, which nobody may be using.
 pub fn recover(folder: &Path, stamp: &str) -> Result<Recovered, StoreError> {
     let path = database_path(folder);
-    if !path.exists() && witness::testimony(folder) == Position(0) {
+    if !path.exists() && witness::testimony(folder).is_none() {
         return Err(StoreError::Absent { path });
     }
     let _alone = Presence::alone(folder, "recovering")?;
@@ -77,7 +80,8 @@ pub fn recover(folder: &Path, stamp: &str) -> Result<Recovered, StoreError> {
 
 /// Collects from three sides: forwards and backwards through SQLite until it fails, and page by page.
 fn gather(folder: &Path, path: &Path) -> Result<Salvage, StoreError> {
-    let mut salvage = Salvage { seen: witness::testimony(folder), ..Salvage::default() };
+    let mut salvage = Salvage::default();
+    let testimony = witness::testimony(folder);
     // Read before SQLite opens them: it takes what it cannot follow for torn.
     let main = match fs::read(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
@@ -90,7 +94,12 @@ fn gather(folder: &Path, path: &Path) -> Result<Salvage, StoreError> {
         for order in ["ASC", "DESC"] {
             salvage.take_from_tables(&database, order);
         }
+        salvage.identity = schema::identity(&database).ok();
     }
+    // A witness of another database is none; one of a database that no longer knows its name counts.
+    salvage.seen = testimony
+        .filter(|(about, _)| salvage.identity.is_none_or(|identity| identity == *about))
+        .map_or(Position(0), |(_, seen)| seen);
     pages::rows(&main, &log, Search::Listed, &mut |row| salvage.take_raw(row));
     let files = BlobFiles::new(folder.join("blobs"));
     salvage.take_files(&files);
@@ -104,7 +113,9 @@ impl Salvage {
     fn take_from_tables(&mut self, database: &Connection, order: &str) {
         let sql = format!("SELECT {DECISION_COLUMNS} FROM decision ORDER BY position {order}");
         each_until_failure(database, &sql, |row| {
-            self.take(DecisionRow::read(row)?);
+            let row = DecisionRow::read(row)?;
+            self.shown.insert(row.decision.hash);
+            self.take(row);
             Ok(())
         });
         let mut names = BTreeSet::new();
@@ -185,16 +196,42 @@ impl Salvage {
         }
     }
 
-    /// The chain of a stream from its first event as far as it holds.
+    /// The chain of a stream: back from its head, or, if that does not lead to its first event, from the first
+    /// event as far as it holds.
     fn chain(&self, stream: &str) -> Vec<&Proven> {
-        let start = (stream.to_owned(), Digest::ZERO);
-        let end = (stream.to_owned(), Digest([0xff; 32]));
-        let by_previous: BTreeMap<Digest, &Proven> =
-            self.decisions.range(start..=end).map(|(_, proven)| (proven.0.previous, proven)).collect();
+        let head = self.heads.get(stream).filter(|_| !self.has_gone_back());
+        head.and_then(|row| self.chain_to(stream, row.head.hash))
+            .unwrap_or_else(|| self.chain_from_start(stream))
+    }
+
+    fn chain_to(&self, stream: &str, end: Digest) -> Option<Vec<&Proven>> {
+        let mut chain = Vec::new();
+        let mut hash = end;
+        while hash != Digest::ZERO {
+            let proven = self.decisions.get(&(stream.to_owned(), hash))?;
+            hash = proven.0.previous;
+            chain.push(proven);
+        }
+        chain.reverse();
+        Some(chain)
+    }
+
+    /// Pages may hold decisions that were never committed, beside the ones that took their place. What SQLite
+    /// showed was committed; of the rest, what came later.
+    fn chain_from_start(&self, stream: &str) -> Vec<&Proven> {
+        let mut by_previous: BTreeMap<Digest, &Proven> = BTreeMap::new();
+        for (key, proven) in self.of_stream(stream) {
+            let rank = |hash: &Digest, at: Timestamp| (self.shown.contains(hash), at);
+            let better = by_previous
+                .get(&proven.0.previous)
+                .is_none_or(|other| rank(&key.1, proven.0.at) > rank(&other.0.hash, other.0.at));
+            if better {
+                by_previous.insert(proven.0.previous, proven);
+            }
+        }
         let mut chain: Vec<&Proven> = Vec::new();
         let (mut previous, mut seq) = (Digest::ZERO, Seq(1));
-        // Pages may hold decisions that were never committed: the head says where the truth ends, unless it
-        // was found to be old itself.
+        // The head says where the truth ends, unless it was found to be old itself.
         let committed = self.heads.get(stream).map_or(Seq(u64::MAX), |row| row.head.seq);
         let fits = |next: &&&Proven, seq: Seq| {
             next.0.seq == seq && (next.0.last_seq() <= committed || next.0.position <= self.seen)
@@ -204,6 +241,12 @@ impl Salvage {
             chain.push(next);
         }
         chain
+    }
+
+    fn of_stream(&self, stream: &str) -> impl Iterator<Item = (&(String, Digest), &Proven)> {
+        let start = (stream.to_owned(), Digest::ZERO);
+        let end = (stream.to_owned(), Digest([0xff; 32]));
+        self.decisions.range(start..=end)
     }
 
     /// Whether every position up to the last is there. Positions are given out without gaps, so a decision
@@ -238,8 +281,7 @@ impl Salvage {
         if self.has_gone_back() && !self.is_dense() {
             return Some(format!("commits were lost, so events after {end} may be missing"));
         }
-        let of_stream = self.decisions.iter().filter(|((name, _), _)| name == stream);
-        let seen = of_stream.map(|(_, (decision, _))| decision.last_seq()).max();
+        let seen = self.of_stream(stream).map(|(_, (decision, _))| decision.last_seq()).max();
         let head = self.heads.get(stream).map(|row| row.head.seq);
         let last = head.or(seen).unwrap_or(end);
         if end > last {

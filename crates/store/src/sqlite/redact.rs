@@ -31,8 +31,10 @@ impl SqliteLog {
         let redacted = self.writing(|connection| {
             let redacted = redact(connection, &self.blobs, scrubber)?;
             // Pages keep traces of rows that were moved or removed long ago.
-            connection.execute_batch("VACUUM")?;
-            empty_write_ahead_log(connection)?;
+            let wiped = connection.execute_batch("VACUUM").map_err(StoreError::from);
+            wiped
+                .and_then(|()| empty_write_ahead_log(connection))
+                .map_err(|error| StoreError::TracesRemain(Box::new(error)))?;
             Ok::<_, StoreError>(redacted)
         })?;
         self.poke();
@@ -49,33 +51,41 @@ fn redact(
     schema::may_write(&transaction)?;
     let decisions = redact_decisions(&transaction, scrubber)?;
     let (blobs, rewritten) = redact_blobs(&transaction, files, scrubber)?;
-    if decisions > 0 {
-        forget_states(&transaction)?;
-        schema::count_redaction(&transaction)?;
-    }
-    // Files first: a crash in between leaves a damaged blob to redact again, never a value to find.
+    forget_states(&transaction)?;
+    schema::count_redaction(&transaction)?;
+    remove_spoilt_strays(&transaction, files, scrubber)?;
+    transaction.commit()?;
+    // Files last: after a crash in between they still hold the value, are found to be damaged, and a second
+    // redaction makes them what their rows say.
     for (hash, bytes) in &rewritten {
         files.write(&files.path(*hash), bytes)?;
     }
-    remove_spoilt_strays(&transaction, files, scrubber)?;
-    transaction.commit()?;
     Ok(Redacted { decisions, blobs })
 }
 
 fn redact_decisions(transaction: &Transaction<'_>, scrubber: &Scrubber) -> Result<u64, StoreError> {
     let mut changed = 0;
-    let mut rows = transaction.prepare("SELECT position, stream, body FROM decision ORDER BY position")?;
+    let mut rows = transaction
+        .prepare("SELECT position, stream, body, digest, redacted FROM decision ORDER BY position")?;
     let mut update =
         transaction.prepare("UPDATE decision SET body = ?2, redacted = ?3 WHERE position = ?1")?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         let (position, stream, body): (i64, String, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
         if let Some(clean) = scrubbed_body(&stream, &body, scrubber) {
-            update.execute(params![position, clean, sha256(&clean).0])?;
+            let (digest, redacted): ([u8; 32], Option<[u8; 32]>) = (row.get(3)?, row.get(4)?);
+            update.execute(params![position, clean, proof_after(&body, digest, redacted, &clean)])?;
             changed += 1;
         }
     }
     Ok(changed)
+}
+
+/// The digest that the cleaned bytes are to be checked against. Bytes that were damaged before stay damaged:
+/// cleaning does not make them what was written.
+fn proof_after(bytes: &[u8], digest: [u8; 32], redacted: Option<[u8; 32]>, clean: &[u8]) -> Option<[u8; 32]> {
+    let whole = sha256(bytes).0 == redacted.unwrap_or(digest);
+    if whole { Some(sha256(clean).0) } else { redacted }
 }
 
 /// The body of a decision without what the scrubber finds; `None` if there is nothing to take out.
@@ -108,7 +118,7 @@ fn redact_blobs(
 ) -> Result<(u64, Rewritten), StoreError> {
     let mut changed = 0;
     let mut rewritten = Vec::new();
-    let mut rows = transaction.prepare("SELECT sha256, data FROM blob WHERE dropped IS NULL")?;
+    let mut rows = transaction.prepare("SELECT sha256, data, redacted FROM blob WHERE dropped IS NULL")?;
     let mut update = transaction.prepare("UPDATE blob SET data = ?2, redacted = ?3 WHERE sha256 = ?1")?;
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
@@ -120,7 +130,8 @@ fn redact_blobs(
             continue;
         }
         let clean = scrubber.bytes(&bytes).into_owned();
-        update.execute(params![hash, (!is_file).then_some(&clean), sha256(&clean).0])?;
+        let proof = proof_after(&bytes, hash, row.get(2)?, &clean);
+        update.execute(params![hash, (!is_file).then_some(&clean), proof])?;
         changed += 1;
         if is_file {
             rewritten.push((Digest(hash), clean));

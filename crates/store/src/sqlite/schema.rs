@@ -152,3 +152,14 @@ pub(super) fn count_redaction(connection: &Connection) -> Result<(), StoreError>
     connection.execute("UPDATE schema SET redactions = redactions + 1 WHERE id = 1", [])?;
     Ok(())
 }
+
+/// What the witness calls this database.
+pub(super) fn identity(connection: &Connection) -> Result<[u8; 8], StoreError> {
+    Ok(connection.query_row("SELECT identity FROM schema WHERE id = 1", [], |row| row.get(0))?)
+}
+
+/// Makes the copy of a database another one, of which no witness has told yet.
+pub(super) fn renew_identity(connection: &Connection) -> Result<(), StoreError> {
+    connection.execute("UPDATE schema SET identity = randomblob(8) WHERE id = 1", [])?;
+    Ok(())
+}

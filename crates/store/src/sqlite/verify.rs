@@ -53,6 +53,10 @@ impl SqliteLog {
 
     /// Verifies one stream from its first event to its head, and that its blobs are there.
     pub fn verify_stream(&self, stream: &str) -> Result<StreamReport, StoreError> {
+        if stream.contains('\u{fffd}') {
+            let verdict = Verdict::Broken("its name is damaged".to_owned());
+            return Ok(StreamReport { stream: stream.to_owned(), events: 0, redacted: 0, verdict });
+        }
         self.reading(|connection| {
             let mut report =
                 StreamReport { stream: stream.to_owned(), events: 0, redacted: 0, verdict: Verdict::Intact };
@@ -142,8 +146,9 @@ pub(super) fn stream_names(connection: &Connection) -> Result<Vec<String>, Store
     let mut statement = connection.prepare(
         "SELECT stream FROM head UNION SELECT stream FROM decision WHERE milestone IS NOT NULL ORDER BY 1",
     )?;
-    let names = statement.query_map([], |row| row.get(0))?;
-    Ok(names.collect::<Result<_, _>>()?)
+    let names = statement.query_map([], |row| Ok(row.get_ref(0)?.as_bytes()?.to_vec()))?;
+    let lossy = |name: rusqlite::Result<Vec<u8>>| Ok(String::from_utf8_lossy(&name?).into_owned());
+    names.map(lossy).collect()
 }
 
 /// Reads the whole stream, counting as it goes; returns the blobs that it names.

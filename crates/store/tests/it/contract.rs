@@ -65,6 +65,7 @@ fn several_streams_are_appended_together_or_not_at_all() {
         append(log, session(2), 0, &[opened("b")]).unwrap();
         let both = |expected| Append {
             at: Timestamp(5),
+            state_epoch: 0,
             streams: vec![
                 StreamAppend::new(session(1), Seq(0), &[opened("a")], None),
                 StreamAppend::new(session(2), Seq(expected), &[step(2)], None),
@@ -190,7 +191,7 @@ proptest! {
             let streams = attempt.parts.iter().enumerate().map(|(n, (stream, expected, count))| {
                 StreamAppend::new(session(*stream), Seq(*expected), &events_of(n, *count), None)
             });
-            let append = Append { at: Timestamp(0), streams: streams.collect(), blobs: vec![] };
+            let append = Append { at: Timestamp(0), state_epoch: 0, streams: streams.collect(), blobs: vec![] };
             let mut after = model.clone();
             let fits = attempt.parts.iter().enumerate().all(|(n, (stream, expected, count))| {
                 let history = &mut after[usize::from(*stream)];

@@ -141,3 +141,50 @@ fn renamed_event(export: &str) -> String {
     decision["hash"] = hash.to_string().into();
     lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
+
+#[test]
+fn a_row_that_cannot_be_read_hides_no_other() {
+    let folder = tempfile::tempdir().unwrap();
+    two_streams(folder.path());
+    let database = rusqlite::Connection::open(folder.path().join("longhaul.db")).unwrap();
+    let sql = "UPDATE decision SET stream = CAST(x'73657373696f6e2f732dff' AS TEXT) WHERE position = 7";
+    database.execute(sql, []).unwrap();
+    drop(database);
+    let log = sqlite(folder.path());
+    let rows = log.since(longhaul_events::Position(0), 999).unwrap();
+    assert_eq!(rows.iter().filter(|row| row.is_ok()).count(), 119);
+    assert!(log.stream_names().unwrap().contains(&session(2).to_string()));
+    assert_eq!(log.verify_stream(&session(2).to_string()).unwrap().verdict, Verdict::Intact);
+    let views = longhaul_store::views::Views::new(folder.path()).sessions(&log).unwrap();
+    assert!(views.iter().any(|row| row.damage.is_none() && row.seq == Seq(60)));
+}
+
+#[test]
+fn a_decision_that_was_never_committed_does_not_take_the_place_of_the_one_that_was() {
+    // A kill inside a commit leaves its pages in the log; the retry writes others over some of them only.
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append(&log, session(1), 0, &[opened("a")]).unwrap();
+    let before = fs::read(folder.path().join("longhaul.db-wal")).unwrap();
+    append_at(&log, session(1), 1, &[step(99)], longhaul_events::Timestamp(5)).unwrap();
+    let never = fs::read(folder.path().join("longhaul.db-wal")).unwrap();
+    drop(log);
+    for name in ["longhaul.db-shm", "longhaul.last"] {
+        fs::remove_file(folder.path().join(name)).unwrap();
+    }
+    // The commit of step 99 never happened, but its pages lie behind the end of the log.
+    fs::write(folder.path().join("longhaul.db-wal"), &before).unwrap();
+    let log = sqlite(folder.path());
+    for n in 0..6 {
+        append(&log, session(1), 1 + n, &[step(n)]).unwrap();
+    }
+    drop(log);
+    let path = folder.path().join("longhaul.db-wal");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes.extend_from_slice(&never[before.len()..]);
+    fs::write(&path, bytes).unwrap();
+    let recovered = recover(folder.path(), "t").unwrap();
+    assert_eq!(recovered.intact, [session(1).to_string()]);
+    let log = sqlite(folder.path());
+    assert_eq!(events(&log, session(1))[1..], (0..6).map(step).collect::<Vec<_>>());
+}

@@ -404,3 +404,104 @@ fn a_damaged_blob_does_not_keep_the_rest_from_being_backed_up() {
         assert_eq!(damaged.blob(large().reference().sha256).unwrap().len(), 120_000, "an export heals it");
     }
 }
+
+#[test]
+fn a_database_that_was_set_aside_can_be_restored_with_its_write_ahead_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    log.backup(&folder.path().join("empty")).unwrap();
+    append(&log, session(1), 0, &[opened("only in the write-ahead log")]).unwrap();
+    drop(log);
+    let aside = restore(folder.path(), &folder.path().join("empty"), "t").unwrap().set_aside.unwrap();
+    assert_eq!(sqlite(folder.path()).stream_names().unwrap(), [""; 0]);
+    restore(folder.path(), &aside, "t2").unwrap();
+    assert_eq!(events(&sqlite(folder.path()), session(1)), [opened("only in the write-ahead log")]);
+}
+
+#[test]
+fn a_blob_that_was_redacted_and_collected_can_be_stored_again() {
+    const VALUE: &str = "open sesame, forty thieves";
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    for (n, repeat) in [(1, 500), (2, 9000)] {
+        let blob = NewBlob::new(VALUE.repeat(repeat).into_bytes());
+        append_blob(&log, session(n), 0, blob.clone());
+        append(&log, session(n), 1, &[closed()]).unwrap();
+        log.redact(&Scrubber::redacting(VALUE)).unwrap();
+        let plan = retention::plan(&Inventory {
+            as_of: log.last_position().unwrap(),
+            now: Timestamp(i64::MAX / 2),
+            blobs: log.blob_uses().unwrap(),
+            ..Inventory::default()
+        });
+        assert_eq!(log.collect(&plan, Timestamp(0)).unwrap().blobs, 1);
+        append_blob(&log, session(n + 10), 0, blob.clone());
+        assert_eq!(&*log.blob(blob.reference().sha256).unwrap(), VALUE.repeat(repeat).as_bytes());
+    }
+    everything_is_intact(&log);
+}
+
+#[test]
+fn redaction_does_not_make_damaged_bytes_whole() {
+    const VALUE: &str = "open sesame, forty thieves";
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append(&log, session(1), 0, &[opened(&format!("{VALUE} and a tail"))]).unwrap();
+    drop(log);
+    let database = rusqlite::Connection::open(folder.path().join("longhaul.db")).unwrap();
+    let sql =
+        "UPDATE decision SET body = CAST(replace(CAST(body AS TEXT), 'and a tail', 'and a lie!') AS BLOB)";
+    database.execute(sql, []).unwrap();
+    drop(database);
+    let log = sqlite(folder.path());
+    let broken = |log: &SqliteLog| {
+        matches!(log.verify_stream(&session(1).to_string()).unwrap().verdict, Verdict::Broken(_))
+    };
+    assert!(broken(&log));
+    log.redact(&Scrubber::redacting(VALUE)).unwrap();
+    assert!(broken(&log), "what was damaged before is damaged still");
+    assert!(!is_anywhere(folder.path(), VALUE));
+}
+
+#[test]
+fn workspaces_and_their_trust_do_not_travel() {
+    let export = concat!(
+        "{\"longhaul\":{\"export\":1}}\n",
+        "{\"decision\":{\"stream\":\"workspace/w-04106106\",\"seq\":1,\"count\":1,\"at\":0,",
+        "\"digest\":\"DD\",\"previous\":\"DD\",\"hash\":\"DD\",\"redacted\":null,\"body\":\"[]\",\"body64\":null}}\n"
+    )
+    .replace("DD", &"00".repeat(32));
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    let imported = log.import(&mut Cursor::new(export), &no_scrubbing()).unwrap();
+    assert_eq!((imported.left_out, imported.decisions), (1, 0));
+    assert_eq!(log.stream_names().unwrap(), [""; 0]);
+}
+
+#[test]
+fn a_quarantine_travels_with_its_stream() {
+    let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let log = sqlite(here.path());
+    append(&log, session(1), 0, &[opened("a")]).unwrap();
+    let line =
+        format!("{{\"quarantined\":{{\"stream\":\"{}\",\"reason\":\"half of it is lost\"}}}}\n", session(1));
+    let copy = sqlite(there.path());
+    copy.import(&mut Cursor::new(exported(&log) + &line), &no_scrubbing()).unwrap();
+    assert!(matches!(copy.head(session(1)), Err(StoreError::Quarantined { .. })));
+    assert!(exported(&copy).contains("half of it is lost"), "and onwards");
+}
+
+#[test]
+fn an_import_that_lies_about_its_events_or_hides_a_token_is_caught() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append(&log, session(1), 0, &[opened("a")]).unwrap();
+    let token = format!("ghp_{}", "a1B2".repeat(9));
+    append_blob(&log, session(2), 0, NewBlob::new(format!("\"first line\\n{token}\"").into_bytes()));
+    let there = tempfile::tempdir().unwrap();
+    let copy = sqlite(there.path());
+    let lying = exported(&log).replace("\"count\":1", "\"count\":9223372036854775807");
+    assert!(matches!(copy.import(&mut Cursor::new(lying), &no_scrubbing()), Err(ImportError::Broken { .. })));
+    copy.import(&mut Cursor::new(exported(&log)), &Scrubber::new(&[])).unwrap();
+    assert!(!is_anywhere(there.path(), &token));
+}

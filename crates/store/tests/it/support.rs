@@ -78,12 +78,13 @@ pub(crate) fn append_at(
     at: Timestamp,
 ) -> Result<Appended, AppendError> {
     let part = StreamAppend::new(stream, Seq(expected), events, Some(state()));
-    log.append(Append { at, streams: vec![part], blobs: Vec::new() })
+    log.append(Append { at, state_epoch: log.state_epoch(), streams: vec![part], blobs: Vec::new() })
 }
 
 pub(crate) fn append_blob(log: &dyn Log, stream: StreamId, expected: u64, blob: NewBlob) {
     let part = StreamAppend::new(stream, Seq(expected), &[finished_with(&blob)], None);
-    log.append(Append { at: Timestamp(1000), streams: vec![part], blobs: vec![blob] }).unwrap();
+    log.append(Append { at: Timestamp(1000), state_epoch: 0, streams: vec![part], blobs: vec![blob] })
+        .unwrap();
 }
 
 /// All events of a stream, verified.

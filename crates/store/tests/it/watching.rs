@@ -39,6 +39,19 @@ fn a_commit_pokes_the_listener_even_at_a_very_long_path() {
 }
 
 #[test]
+fn one_poke_is_sent_for_each_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("daemon.sock");
+    let ear = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
+    ear.set_read_timeout(Some(LONG)).unwrap();
+    let log = SqliteLog::open(&Options { poke: Some(path), ..options(folder.path()) }).unwrap();
+    for n in 0..3 {
+        append(&log, session(1), n, &[opened("a")]).unwrap();
+        assert_eq!(ear.recv(&mut [0; 8]).unwrap(), 1);
+    }
+}
+
+#[test]
 fn a_socket_that_a_dead_process_left_behind_is_taken_over() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("daemon.sock");

@@ -14,7 +14,7 @@ use longhaul_testkit::{open_store, times};
 use crate::driven::{DRIVER, Said, run};
 use crate::kills::{check_all, finished_steps};
 
-/// A driver under `strace`, with a fault at the n-th of some system calls and from then on every so often.
+/// A driver under `strace`, with a fault at the n-th of some system calls.
 fn with_fault(said: &Said, home: &Path, fault: &str) -> Command {
     let own = said.command(home);
     let mut traced = command("strace");
@@ -50,7 +50,8 @@ fn heavy_a_failing_write_or_sync_is_a_typed_error_and_loses_nothing() {
         ] {
             // Once at the n-th call; the driver goes on with the same step and must come through.
             let mut command = with_fault(&said, home.path(), &format!("{fault}:when={n}"));
-            command.args(["--count", "12", "--stubborn"]);
+            let bytes = ["200", "9000", "90000"][usize::try_from(n % 3).unwrap()];
+            command.args(["--count", "12", "--stubborn", "--bytes", bytes]);
             let (after, _) = run(command, Said { errors: Vec::new(), ..said });
             codes.extend(after.errors.clone());
             said = after;

@@ -126,9 +126,11 @@ fn flip(folder: &Path, dice: &mut Dice) -> String {
 
 /// Everything that can be asked, each answer compared with the truth. Errors are fine, lies are not.
 fn ask_everything(log: &Arc<SqliteLog>, truth: &Truth, place: &str) {
+    let mut unread = 0;
     for (id, expected) in &truth.streams {
-        if let Ok(read) = log.read((*id).into(), Seq(0), usize::MAX) {
-            assert_eq!(&read, expected, "{place}: a stream");
+        match log.read((*id).into(), Seq(0), usize::MAX) {
+            Ok(read) => assert_eq!(&read, expected, "{place}: a stream"),
+            Err(_) => unread += 1,
         }
         if let Ok(head) = log.head((*id).into()) {
             let last = expected.last().unwrap();
@@ -136,6 +138,8 @@ fn ask_everything(log: &Arc<SqliteLog>, truth: &Truth, place: &str) {
             assert_eq!((head.seq, head.hash), (last.last_seq(), last.hash), "{place}: a head");
         }
     }
+    let sound = log.verify_structure().is_ok_and(|findings| findings.is_empty());
+    assert!(unread <= 1 || !sound, "{place}: one byte in a sound file, and {unread} streams cannot be read");
     for (hash, expected) in &truth.blobs {
         if let Ok(blob) = log.blob(*hash) {
             assert_eq!(&blob, expected, "{place}: a blob");
@@ -184,7 +188,7 @@ fn heavy_a_flipped_byte_never_gives_a_wrong_answer() {
         lost += recovered_losses(folder.path(), &truth, &place);
     }
     assert!(noticed > 0, "no flip hit anything: the test looks at the wrong files");
-    assert!(lost <= times(30, 500), "{lost} streams lost by single bytes");
+    assert!(lost <= times(30, 500) / 2, "{lost} streams lost: most bytes are not of a decision of their own");
 }
 
 /// After a salvage: what is intact is the truth, what is quarantined is a beginning of it.

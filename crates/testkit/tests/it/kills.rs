@@ -18,9 +18,13 @@ pub(crate) fn finished_steps(log: &SqliteLog, handle: &str) -> Vec<u64> {
     let handle: Handle = handle.parse().unwrap();
     let decisions = log.read(handle.session.into(), Seq(0), usize::MAX).unwrap();
     let events = decisions.iter().flat_map(|decision| decision.events::<SessionEvent>().unwrap());
-    let number = |event| match event {
-        SessionEvent::StepFinished { payload: Content::Inline(payload), .. } => payload["n"].as_u64(),
-        _ => None,
+    let number = |event| {
+        let SessionEvent::StepFinished { payload, .. } = event else { return None };
+        let payload: serde_json::Value = match payload {
+            Content::Inline(payload) => payload,
+            Content::Blob(blob) => serde_json::from_slice(&log.blob(blob.sha256).unwrap()).unwrap(),
+        };
+        payload["n"].as_u64()
     };
     events.filter_map(number).collect()
 }
@@ -48,8 +52,17 @@ fn heavy_killing_eight_writers_at_random_moments_loses_and_doubles_nothing() {
     let mut all: Vec<Said> = vec![Said::default(); PROCESSES];
     let mut killed = 0;
     while killed < kills {
-        let mut running: Vec<Driven> =
-            all.drain(..).map(|said| Driven::start(said.command(home.path()), said)).collect();
+        // Payloads that lie in the event, in a row of their own, in a file of their own.
+        let start = |said: Said, bytes: u64| {
+            let mut command = said.command(home.path());
+            command.args(["--bytes", &bytes.to_string()]);
+            Driven::start(command, said)
+        };
+        let mut running: Vec<Driven> = all
+            .drain(..)
+            .zip([200, 9_000, 90_000].into_iter().cycle())
+            .map(|(said, bytes)| start(said, bytes))
+            .collect();
         // One after the other at random moments, while the rest go on.
         while let Some(driven) = running.pop() {
             std::thread::sleep(Duration::from_micros(dice.below(30_000))); // tidy: a random moment is the point
@@ -68,7 +81,13 @@ fn heavy_dying_inside_the_commit_loses_and_doubles_nothing() {
     let home = tempfile::tempdir().unwrap();
     let mut said = Said::default();
     for n in 1..=times(12, 60) {
-        for call in ["pwrite64", "fsync,fdatasync"] {
+        for (call, bytes) in [
+            ("pwrite64", "200"),
+            ("fsync,fdatasync", "9000"),
+            ("fsync,fdatasync", "90000"),
+            ("write", "90000"),
+            ("rename,renameat,renameat2", "90000"),
+        ] {
             let own = said.command(home.path());
             let mut command = longhaul_testkit::processes::command("strace");
             command
@@ -76,7 +95,7 @@ fn heavy_dying_inside_the_commit_loses_and_doubles_nothing() {
                 .args(["-e", &format!("inject={call}:signal=KILL:when={n}")])
                 .arg(own.get_program())
                 .args(own.get_args())
-                .args(["--count", "40"]);
+                .args(["--count", "20", "--bytes", bytes]);
             (said, _) = crate::driven::run(command, said);
             check_all(home.path(), std::slice::from_ref(&said));
         }

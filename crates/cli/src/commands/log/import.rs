@@ -26,6 +26,7 @@ struct ImportedRow {
     streams: u64,
     decisions: u64,
     already_here: u64,
+    left_out: u64,
     blobs: u64,
     scrubbed: u64,
 }
@@ -50,9 +51,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         let file = File::open(&args.file).map_err(CliError::file("read", &args.file))?;
         Box::new(BufReader::new(file))
     };
-    let Imported { streams, decisions, already_here, blobs, scrubbed } =
+    let Imported { streams, decisions, already_here, left_out, blobs, scrubbed } =
         system.commands()?.import(&mut *source)?;
-    context.output.row(ImportedRow { streams, decisions, already_here, blobs, scrubbed })?;
+    context.output.row(ImportedRow { streams, decisions, already_here, left_out, blobs, scrubbed })?;
+    if left_out > 0 {
+        context.output.say("workspaces were left out: register and trust them on each machine");
+    }
     if scrubbed > 0 {
         context.output.say(&format!("secrets were taken out of {scrubbed} of them"));
     }

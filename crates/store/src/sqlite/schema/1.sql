@@ -49,5 +49,6 @@ CREATE TABLE schema (
     min_reader INTEGER NOT NULL,
     min_writer INTEGER NOT NULL,
     proof      BLOB NOT NULL,
-    redactions INTEGER NOT NULL DEFAULT 0  -- how often values were taken out
+    redactions INTEGER NOT NULL DEFAULT 0, -- how often values were taken out
+    identity   BLOB NOT NULL DEFAULT (randomblob(8))  -- tells this database from the ones before and after it
 ) STRICT;

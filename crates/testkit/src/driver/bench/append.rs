@@ -82,7 +82,12 @@ impl Stream {
     pub(super) fn append(&mut self) -> Result<(), Failure> {
         let state = Some(State { fold_version: 1, bytes: vec![b'x'; 300] });
         let part = StreamAppend::new(self.id, Seq(self.seq), &[event()], state);
-        self.log.append(Append { at: Timestamp(0), streams: vec![part], blobs: Vec::new() })?;
+        self.log.append(Append {
+            at: Timestamp(0),
+            state_epoch: self.log.state_epoch(),
+            streams: vec![part],
+            blobs: Vec::new(),
+        })?;
         self.seq += 1;
         Ok(())
     }

@@ -65,7 +65,7 @@ fn append_until(stream: &mut Stream, end: Instant) -> Result<u64, String> {
     Ok(count)
 }
 
-/// Eight processes, five hundred appends each; the time from `try` to `ack` as the pipe shows it.
+/// Eight processes, five hundred appends each; each says how long its appends took.
 pub(super) fn processes(_: &Args) -> Result<Vec<Bar>, Failure> {
     let home = tempfile::tempdir()?;
     store(home.path())?;

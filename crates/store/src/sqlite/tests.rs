@@ -1,1 +1,0 @@
-//! What only the SQLite log promises: durability, several processes, damage found.
