@@ -65,7 +65,7 @@ fn an_export_that_was_edited_changes_nothing() {
             exit 3
             --- stdout
             --- stderr
-            error[E0501]: line 2: event 1 of `session/[session]` is missing before it; nothing was imported
+            error[E0501]: line 2: event 1 of `session/[session]` is missing before it; nothing was imported, export it again
             hint: longhaul explain E0501
         ");
     assert_eq!(there.longhaul(&["log", "show", "--json"]).succeeded().stdout, "");

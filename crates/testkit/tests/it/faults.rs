@@ -60,7 +60,7 @@ fn heavy_a_failing_write_or_sync_is_a_typed_error_and_loses_nothing() {
     }
     assert!(codes.contains(&"E0105".to_owned()), "a full disk was never reported: {codes:?}");
     assert!(codes.contains(&"E0108".to_owned()), "a failing disk was never reported: {codes:?}");
-    let typed = |code: &String| ["E0105", "E0108"].contains(&&**code);
+    let typed = |code: &String| ["E0105", "E0107", "E0108"].contains(&&**code);
     assert!(codes.iter().all(typed), "{codes:?}");
     let (after, well) = run(with_steps(said.command(home.path()), 5), said.clone());
     assert!(well, "the disk is fine again");
