@@ -87,13 +87,9 @@ impl SqliteLog {
             return Err(StoreError::Absent { path });
         }
         let presence = Presence::join(&options.folder)?;
-        match options.access {
-            Access::Write => {}
-            Access::Read if !path.exists() => {
-                let seen = witness::testimony(&options.folder);
-                return Err(seen.map_or(StoreError::Absent { path }, |(_, seen)| vanished(seen, Position(0))));
-            }
-            Access::Read => {}
+        if options.access == Access::Read && !path.exists() {
+            let seen = witness::testimony(&options.folder);
+            return Err(seen.map_or(StoreError::Absent { path }, |(_, seen)| vanished(seen, Position(0))));
         }
         let writer = open_checked(&options.folder, options.access)
             .map_err(|error| connection::not_writable_at(&path, error))?;

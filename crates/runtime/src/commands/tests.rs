@@ -221,7 +221,8 @@ fn a_state_of_another_release_is_folded_anew() {
     let log = desk.commands.recorder.log.clone();
     let later = longhaul_store::State { fold_version: session::FOLD_VERSION + 1, bytes: b"{}".to_vec() };
     let noticed = SessionEvent::HandleReissued { node: handle.node, nonce: handle.nonce };
-    let part = longhaul_store::StreamAppend::new(id.into(), before.seq, &[noticed.clone()], Some(later));
+    let part =
+        longhaul_store::StreamAppend::new(id.into(), before.seq, std::slice::from_ref(&noticed), Some(later));
     log.append(longhaul_store::Append {
         at: Timestamp(0),
         state_epoch: 0,
