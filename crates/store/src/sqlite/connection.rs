@@ -65,8 +65,8 @@ pub(crate) fn be_patient(connection: &mut Connection) -> rusqlite::Result<()> {
 thread_local! {
     /// When the wait that is under way began.
     static WAITING_SINCE: Cell<Option<Instant>> = const { Cell::new(None) };
-    /// Whether the last transaction of this thread had to wait for others.
-    static HAD_TO_WAIT: Cell<bool> = const { Cell::new(false) };
+    /// When this thread last had to wait for others.
+    static HAD_TO_WAIT: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 /// SQLite's own busy handler sleeps up to 100 ms at a time; with several writers that means stalls of half a
@@ -75,7 +75,7 @@ thread_local! {
 fn wait_a_little(attempt: i32) -> bool {
     let since = WAITING_SINCE.get().filter(|_| attempt > 0).unwrap_or_else(Instant::now);
     WAITING_SINCE.set(Some(since));
-    HAD_TO_WAIT.set(true);
+    HAD_TO_WAIT.set(Some(Instant::now()));
     let waited = since.elapsed();
     let longest_micros = match waited.as_millis() {
         0..2 => 400,
@@ -87,11 +87,12 @@ fn wait_a_little(attempt: i32) -> bool {
     waited < Duration::from_millis(BUSY_LIMIT_MS)
 }
 
-/// Asked before a write transaction: one that had to wait for its last turn lets the others have theirs,
-/// because whoever has just let go of the lock would otherwise always be the first to take it again.
+/// Asked before a write transaction: while others are about, one that has just had its turn lets them have
+/// theirs, because whoever has just let go of the lock would otherwise always be the first to take it again.
 pub(super) fn let_others_go_first() {
-    if HAD_TO_WAIT.take() {
-        std::thread::sleep(Duration::from_micros(600));
+    const ABOUT: Duration = Duration::from_millis(20);
+    if HAD_TO_WAIT.get().is_some_and(|at| at.elapsed() < ABOUT) {
+        std::thread::sleep(Duration::from_micros(300));
     }
 }
 
