@@ -83,11 +83,11 @@ impl SqliteLog {
         let path = database_path(&options.folder);
         if options.access == Access::Write {
             make_private_folder(&options.folder)?;
-        } else if !options.folder.exists() {
+        } else if !is_there(&options.folder)? {
             return Err(StoreError::Absent { path });
         }
         let presence = Presence::join(&options.folder)?;
-        if options.access == Access::Read && !path.exists() {
+        if options.access == Access::Read && !is_there(&path)? {
             let seen = witness::testimony(&options.folder);
             return Err(seen.map_or(StoreError::Absent { path }, |(_, seen)| vanished(seen, Position(0))));
         }
@@ -95,7 +95,7 @@ impl SqliteLog {
             .map_err(|error| connection::not_writable_at(&path, error))?;
         check_witness(&options.folder, &writer)?;
         let witness = match options.access {
-            Access::Write => Some(Witness::open(&options.folder, schema::identity(&writer)?)?),
+            Access::Write => Some(called_in(&options.folder, &writer)?),
             Access::Read => None,
         };
         Ok(Self {
@@ -210,6 +210,16 @@ fn check_witness(folder: &Path, connection: &Connection) -> Result<(), StoreErro
     if here < seen { Err(vanished(seen, here)) } else { Ok(()) }
 }
 
+/// The witness, who is told at once of a database that it has not heard of.
+fn called_in(folder: &Path, writer: &Connection) -> Result<Witness, StoreError> {
+    let identity = schema::identity(writer)?;
+    let witness = Witness::open(folder, identity)?;
+    if witness::testimony(folder).is_none_or(|(about, _)| about != identity) {
+        witness.saw(read::last_position(writer)?);
+    }
+    Ok(witness)
+}
+
 fn vanished(seen: Position, here: Position) -> StoreError {
     StoreError::damaged(format!("{seen} decisions were committed, {here} are left"))
 }
@@ -231,6 +241,11 @@ fn make_database(path: &Path, connection: &Connection) -> Result<(), StoreError>
         }
         tries += 1;
     }
+}
+
+/// "May not look" is not "is not there".
+fn is_there(path: &Path) -> Result<bool, StoreError> {
+    path.try_exists().map_err(StoreError::file("look at", path))
 }
 
 fn make_private_file(path: &Path) -> Result<(), StoreError> {

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use longhaul_runtime::types::{Backup, show_size};
+use longhaul_runtime::types::{Backup, Verdict, show_size};
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::output::Row;
+use crate::error::{CliError, ENVIRONMENT};
+use crate::output::{Row, count};
 
 /// Write the whole store to one new file, while others go on.
 ///
@@ -42,6 +42,24 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if blobs_left_out > 0 {
         context.output.say(&format!("{blobs_left_out} damaged blobs are left out; see `longhaul doctor`"));
     }
+    let damaged = damaged_streams(context)?;
+    if damaged > 0 {
+        let streams = count(damaged, "damaged stream");
+        context
+            .output
+            .say(&format!("the backup holds {streams}; see `longhaul doctor`, and keep your older backups"));
+        return Ok(ExitCode::from(ENVIRONMENT));
+    }
     context.output.say("`longhaul restore` puts it back in place");
     Ok(ExitCode::SUCCESS)
+}
+
+/// A backup of a damaged store is better than none, but nobody should take it for a good one.
+fn damaged_streams(context: &Context) -> Result<u64, CliError> {
+    let Some(reader) = context.system()?.reader()? else { return Ok(0) };
+    let mut damaged = 0;
+    for stream in reader.streams()? {
+        damaged += u64::from(matches!(reader.verify_stream(&stream)?.verdict, Verdict::Broken(_)));
+    }
+    Ok(damaged)
 }

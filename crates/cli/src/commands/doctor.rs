@@ -114,7 +114,7 @@ fn rebuild(context: &Context, system: &System) -> Result<(), CliError> {
 }
 
 fn recover(context: &Context, system: &System) -> Result<ExitCode, CliError> {
-    let Recovered { intact, quarantined, blobs, set_aside } = maintenance::recover(system.places())?;
+    let Recovered { intact, quarantined, blobs, lost, set_aside } = maintenance::recover(system.places())?;
     let whole = intact.iter().map(|stream| SalvagedRow { stream, verdict: "intact", reason: None });
     let torn = quarantined.iter().map(|(stream, reason)| SalvagedRow {
         stream,
@@ -132,5 +132,11 @@ fn recover(context: &Context, system: &System) -> Result<ExitCode, CliError> {
     if let Some(path) = set_aside {
         context.output.say(&format!("the damaged database is now `{}`", path.display()));
     }
-    Ok(if quarantined.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(ENVIRONMENT) })
+    if lost > 0 {
+        let decisions = count(lost, "committed decision");
+        context
+            .output
+            .say(&format!("{decisions} could not be found; if a backup holds more, restore it instead"));
+    }
+    Ok(if quarantined.is_empty() && lost == 0 { ExitCode::SUCCESS } else { ExitCode::from(ENVIRONMENT) })
 }

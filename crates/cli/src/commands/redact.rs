@@ -49,6 +49,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     };
     let Redacted { decisions, blobs } = commands.redact(&value)?;
     context.output.row(RedactedRow { decisions, blobs })?;
+    if (decisions, blobs) == (0, 0) {
+        context.output.say("the value was found nowhere; check how it is written");
+    }
     let (decisions, blobs) = (count(decisions, "decision"), count(blobs, "blob"));
     context.output.say(&format!("took the value out of {decisions} and {blobs}"));
     context.output.say("backups and exports that were made earlier still hold it");

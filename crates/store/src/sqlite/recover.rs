@@ -31,6 +31,8 @@ pub struct Recovered {
     /// Streams that lost events, with what is missing.
     pub quarantined: Vec<(String, String)>,
     pub blobs: u64,
+    /// Decisions that were committed and are nowhere to be found.
+    pub lost: u64,
     pub set_aside: Option<PathBuf>,
 }
 
@@ -403,6 +405,8 @@ fn build(folder: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
     for (hash, blob) in &salvage.blobs {
         save_blob(&transaction, *hash, blob)?;
     }
+    let found = transaction.query_row("SELECT count(*) FROM decision", [], |row| row.get::<_, u64>(0))?;
+    recovered.lost = salvage.seen.0.saturating_sub(found);
     transaction.commit()?;
     settle(&database_path(folder), database)?;
     Ok(recovered)

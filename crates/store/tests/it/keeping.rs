@@ -505,3 +505,18 @@ fn an_import_that_lies_about_its_events_or_hides_a_token_is_caught() {
     copy.import(&mut Cursor::new(exported(&log)), &Scrubber::new(&[])).unwrap();
     assert!(!is_anywhere(there.path(), &token));
 }
+
+#[test]
+fn a_restored_database_that_vanishes_is_missed_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append(&log, session(1), 0, &[opened("a")]).unwrap();
+    log.backup(&folder.path().join("copy")).unwrap();
+    drop(log);
+    restore(folder.path(), &folder.path().join("copy"), "t").unwrap();
+    for name in ["longhaul.db", "longhaul.db-wal", "longhaul.db-shm"] {
+        let _ = fs::remove_file(folder.path().join(name));
+    }
+    assert!(matches!(SqliteLog::open(&options(folder.path())), Err(StoreError::Damaged { .. })));
+    assert_eq!(longhaul_store::recover(folder.path(), "t2").unwrap().lost, 1);
+}
