@@ -256,9 +256,15 @@ impl Salvage {
     fn is_dense(&self) -> bool {
         let positions: BTreeSet<Position> =
             self.decisions.values().map(|(decision, _)| decision.position).collect();
+        positions.len() as u64 == self.last_known().0.max(positions.last().map_or(0, |last| last.0))
+    }
+
+    /// How far the log had come, by all accounts.
+    fn last_known(&self) -> Position {
+        let shown = self.decisions.values().filter(|(decision, _)| self.shown.contains(&decision.hash));
+        let shown = shown.map(|(decision, _)| decision.position).max();
         let named = self.heads.values().map(|row| row.position).max();
-        let last = positions.last().copied().max(named).unwrap_or_default().max(self.seen);
-        positions.len() as u64 == last.0
+        shown.max(named).unwrap_or_default().max(self.seen)
     }
 
     /// Whether more was committed than the heads know of: then a sound head may be an old one.
@@ -277,29 +283,45 @@ impl Salvage {
         of_decisions.chain(self.heads.keys().map(|stream| &**stream)).collect()
     }
 
-    /// What is missing behind the end of a chain, as far as anything still tells.
-    fn missing(&self, stream: &str, chain: &[&Proven]) -> Option<String> {
+    /// The last position whose decision is lost without anybody knowing of which stream it was. A stream that
+    /// lost one in its middle shows it by what comes after.
+    fn unexplained_gap(&self) -> Option<Position> {
+        let positions: BTreeSet<Position> =
+            self.decisions.values().map(|(decision, _)| decision.position).collect();
+        let last = self.last_known();
+        let lost = last.0.saturating_sub(positions.range(..=last).count() as u64);
+        let torn = self.streams().into_iter().filter(|stream| {
+            let end = self.chain(stream).last().map_or(Seq(0), |(decision, _)| decision.last_seq());
+            self.last_found(stream) > Some(end)
+        });
+        if lost <= torn.count() as u64 {
+            return None;
+        }
+        (0..=lost).map(|n| Position(last.0 - n)).find(|position| !positions.contains(position))
+    }
+
+    fn last_found(&self, stream: &str) -> Option<Seq> {
+        let last = self.last_known();
+        let found = self.of_stream(stream).map(|(_, (decision, _))| decision);
+        found.filter(|decision| decision.position <= last).map(Decision::last_seq).max()
+    }
+
+    /// What is missing behind the end of a chain, as far as anything still tells. `gap` is the last decision
+    /// that is lost and may be of any stream that has none after it.
+    fn missing(&self, stream: &str, chain: &[&Proven], gap: Option<Position>) -> Option<String> {
         let end = chain.last().map_or(Seq(0), |(decision, _)| decision.last_seq());
-        if self.has_gone_back() && !self.is_dense() {
-            return Some(format!("commits were lost, so events after {end} may be missing"));
-        }
-        let seen = self.of_stream(stream).map(|(_, (decision, _))| decision.last_seq()).max();
-        let head = self.heads.get(stream).map(|row| row.head.seq);
-        let last = head.or(seen).unwrap_or(end);
-        if end > last {
-            return (!self.is_dense()).then(|| format!("events after {end} may be missing"));
-        }
+        let position = chain.last().map_or(Position(0), |(decision, _)| decision.position);
+        let in_doubt = gap.is_some_and(|gap| position < gap);
+        let head = self.heads.get(stream).filter(|_| !self.has_gone_back());
+        let last = head.map(|row| row.head.seq).or(self.last_found(stream)).unwrap_or(end);
         if last > end {
             return Some(format!("events {} to {last} were lost to damage", end.plus(1)));
         }
-        let end_hash = chain.last().map(|(decision, _)| decision.hash);
-        let unlike = |row: &HeadRow| Some(row.head.hash) != end_hash;
-        if self.heads.get(stream).is_some_and(unlike) {
-            return Some("its last events are not the ones that its head names".to_owned());
-        }
-        // Without the head, only a log without gaps shows that the last events are there.
-        (head.is_none() && !self.is_dense())
-            .then(|| format!("its head was lost, so events after {end} may be missing"))
+        let Some(head) = head else {
+            return in_doubt.then(|| format!("commits were lost, so events after {end} may be missing"));
+        };
+        let fits = chain.last().is_some_and(|(decision, _)| decision.hash == head.head.hash);
+        (!fits).then(|| "its last events are not the ones that its head names".to_owned())
     }
 }
 
@@ -374,9 +396,10 @@ fn build(folder: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
     let mut recovered = Recovered { blobs: salvage.blobs.len() as u64, ..Recovered::default() };
     let mut chains: BTreeMap<&str, Chain> = BTreeMap::new();
     let mut rows: Vec<(Position, &Proven)> = Vec::new();
+    let gap = salvage.unexplained_gap();
     for stream in salvage.streams() {
         let chain = salvage.chain(stream);
-        let missing = salvage.missing(stream, &chain);
+        let missing = salvage.missing(stream, &chain, gap);
         match missing.as_ref().or(salvage.marks.get(stream)) {
             Some(missing) => recovered.quarantined.push((stream.to_owned(), missing.clone())),
             None => recovered.intact.push(stream.to_owned()),
