@@ -162,6 +162,12 @@ impl Drop for SqliteLog {
 /// Opens the database, and for a writer makes it or brings it up to date.
 fn open_checked(folder: &Path, access: Access) -> Result<Connection, StoreError> {
     let path = database_path(folder);
+    // SQLite deletes the write-ahead log of an empty main file as soon as it opens it.
+    let empty = fs::metadata(&path).map_or(true, |file| file.len() == 0);
+    let log = fs::metadata(backup::with_suffix(&path, "-wal")).map_or(0, |file| file.len());
+    if let Some((_, seen)) = witness::testimony(folder).filter(|(_, seen)| empty && (log > 0 || seen.0 > 0)) {
+        return Err(vanished(seen, Position(0)));
+    }
     let mode = match access {
         Access::Write => Mode::ReadWrite,
         Access::Read => Mode::ReadOnly,

@@ -81,6 +81,10 @@ pub fn restore(folder: &Path, backup: &Path, stamp: &str) -> Result<Restored, St
     super::make_private_folder(folder)?;
     let alone = Presence::alone(folder, "restoring")?;
     let unfinished = folder.join(".restoring.db");
+    for extra in ["-journal", "-shm"] {
+        // A restore that was killed may have left them, and SQLite would roll them into the new copy.
+        let _ = fs::remove_file(with_suffix(&unfinished, extra));
+    }
     for extra in ["", "-wal"] {
         let (from, to) = (with_suffix(backup, extra), with_suffix(&unfinished, extra));
         let _ = fs::remove_file(&to);
