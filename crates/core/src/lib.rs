@@ -13,4 +13,5 @@ pub mod session;
 pub mod time;
 pub mod trust;
 pub mod units;
+pub mod workflow;
 pub mod workspace;

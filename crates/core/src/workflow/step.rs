@@ -1,0 +1,333 @@
+//! Steps of every kind, as the engine sees them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::condition::Condition;
+use super::prompt::Prompt;
+use super::{Budget, ModelTier};
+
+/// One step. Its id is unique in the workflow, also after routines were expanded (`caller.step`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    pub id: String,
+    /// A template.
+    pub title: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Condition>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jump: Option<Jump>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<Confirm>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub role: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub guidance: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelTier>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    pub attempts: u32,
+    /// Ids of [`super::Workflow::references`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub references: Vec<String>,
+    /// Vars that must be set before it may begin.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requires: Vec<String>,
+    pub kind: StepKind,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum StepKind {
+    /// An agent's step; with assessments it is what authors call `assess`.
+    Prompt(Box<Prompt>),
+    Loop(Loop),
+    Todo(Todo),
+    /// The steps of a routine, expanded in place.
+    Routine(Routine),
+    Run(Run),
+    Gather(Gather),
+    Gate(Gate),
+    Parallel(Parallel),
+    Spawn(Spawn),
+    Deliver(Deliver),
+}
+
+impl StepKind {
+    /// The steps inside it.
+    pub fn inner(&self) -> &[Step] {
+        match self {
+            Self::Loop(Loop { steps, .. })
+            | Self::Todo(Todo { steps, .. })
+            | Self::Routine(Routine { steps, .. }) => steps,
+            Self::Prompt(_)
+            | Self::Run(_)
+            | Self::Gather(_)
+            | Self::Gate(_)
+            | Self::Parallel(_)
+            | Self::Spawn(_)
+            | Self::Deliver(_) => &[],
+        }
+    }
+
+    /// The word that people meet.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Prompt(prompt) if prompt.assessments.is_empty() => "prompt",
+            Self::Prompt(_) => "assess",
+            Self::Loop(_) => "loop",
+            Self::Todo(_) => "todo",
+            Self::Routine(_) => "routine",
+            Self::Run(_) => "run",
+            Self::Gather(_) => "gather",
+            Self::Gate(_) => "gate",
+            Self::Parallel(_) => "parallel",
+            Self::Spawn(_) => "spawn",
+            Self::Deliver(_) => "deliver",
+        }
+    }
+}
+
+/// Judged when the step is finished: `to` names a step of the same list or of one around it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Jump {
+    pub when: Condition,
+    pub to: String,
+    /// How often it is taken. It counts anew in each iteration of the innermost loop around both ends.
+    pub max_jumps: u32,
+}
+
+/// A stop after the step's output is accepted and before the next step is shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Confirm {
+    pub by: ConfirmBy,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepts: Option<Channel>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Condition>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConfirmBy {
+    Person,
+    Coordinator,
+}
+
+/// How an answer to a gate can come in, the weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Channel {
+    Client,
+    Terminal,
+    Console,
+    Forge,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Loop {
+    pub over: LoopOver,
+    pub max: u64,
+    pub on_max: OnMax,
+    /// The var that counts from one.
+    pub iteration_var: String,
+    pub steps: Vec<Step>,
+}
+
+/// What a loop goes by. Judged at the boundaries of iterations only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LoopOver {
+    While(Condition),
+    Until(Condition),
+    /// Goes on until a step of the body that has [`super::prompt::Control`] for this loop says `stop`.
+    Control {
+        loop_id: String,
+    },
+    Count(Count),
+    Items {
+        list: String,
+        item_var: String,
+        index_var: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Count {
+    Fixed(u64),
+    /// A var that holds a number.
+    Var(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnMax {
+    Continue,
+    Park,
+    Fail,
+}
+
+/// A list that one step made, worked item by item.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Todo {
+    pub list: String,
+    pub item_var: String,
+    pub index_var: String,
+    pub max: u64,
+    pub may_stop: bool,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Routine {
+    pub routine: String,
+    pub steps: Vec<Step>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    pub what: RunWhat,
+    pub timeout_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dir: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// Whether it may be run again when it is not known how it ended.
+    pub rerun: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunWhat {
+    /// Program and arguments; each a template.
+    Command(Vec<String>),
+    /// Checks that the workspace declares; all of them, or these.
+    Checks(CheckChoice),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckChoice {
+    All,
+    Named(Vec<String>),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gather {
+    pub what: String,
+    /// In the order in which they are tried; the first that has something wins.
+    pub from: Vec<GatherFrom>,
+    pub into: String,
+    pub optional: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GatherFrom {
+    /// A var of that name that was given at the start.
+    Injected,
+    Item,
+    Url,
+    /// A pattern of paths in the workspace.
+    Paths(String),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    pub by: GateBy,
+    /// A template.
+    pub question: String,
+    pub accepts: Channel,
+    pub timeout_ms: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateBy {
+    Person,
+    /// Opened when one of these holds; otherwise it is a person's.
+    Coordinator {
+        accept: Vec<Condition>,
+    },
+    /// Opened when the command or the checks pass; otherwise the session fails.
+    Check(Run),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Parallel {
+    pub children: Vec<Child>,
+    pub join: Join,
+    pub on_failure: OnFailure,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<Box<Prompt>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Join {
+    All,
+    Any,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    Abort,
+    Continue,
+}
+
+/// A session to start inside a session.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Child {
+    pub workflow: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<Condition>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub brief: Option<Brief>,
+    /// Var of the child → template.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub with: BTreeMap<String, serde_json::Value>,
+    /// One child per item of a list, when given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub for_each: Option<ChildItems>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelTier>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub allowed_tools: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChildItems {
+    pub list: String,
+    pub item_var: String,
+    pub max: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Brief {
+    Inherit,
+    Blank,
+    Custom { include: Vec<String> },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Spawn {
+    pub child: Child,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Deliver {
+    pub settings: BTreeMap<String, serde_json::Value>,
+}
