@@ -13,6 +13,10 @@ use sha2::Sha256;
 /// 80 bits: a forger with the database at hand needs no luck, and one without it has none.
 const MAC_BYTES: usize = 10;
 
+/// What a handle is good for; part of what is signed.
+const ADVANCE: &[u8] = b"longhaul/handle/1\0";
+const CHECKPOINT: &[u8] = b"longhaul/checkpoint/1\0";
+
 /// A handle whose form is right; whether we signed it is for [`Handle::is_signed_by`] to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Handle {
@@ -31,22 +35,36 @@ pub struct Malformed {
 
 impl Handle {
     pub fn sign(session: SessionId, node: NodeId, nonce: Nonce, key: &SessionKey) -> Self {
-        Self { session, node, nonce, mac: mac(session, node, nonce, key) }
+        let unsigned = Self { session, node, nonce, mac: [0; MAC_BYTES] };
+        Self { mac: unsigned.mac_for(ADVANCE, key), ..unsigned }
+    }
+
+    /// A token for taking notes: of the same form, and good for nothing else.
+    pub fn sign_checkpoint(session: SessionId, node: NodeId, nonce: Nonce, key: &SessionKey) -> Self {
+        let unsigned = Self { session, node, nonce, mac: [0; MAC_BYTES] };
+        Self { mac: unsigned.mac_for(CHECKPOINT, key), ..unsigned }
     }
 
     pub fn is_signed_by(&self, key: &SessionKey) -> bool {
-        let expected = mac(self.session, self.node, self.nonce, key);
+        self.has_mac(self.mac_for(ADVANCE, key))
+    }
+
+    pub fn is_checkpoint_signed_by(&self, key: &SessionKey) -> bool {
+        self.has_mac(self.mac_for(CHECKPOINT, key))
+    }
+
+    fn has_mac(&self, expected: [u8; MAC_BYTES]) -> bool {
         // No early exit: how far a guess was right must not show in the time taken.
         expected.iter().zip(self.mac).fold(0, |different, (a, b)| different | (a ^ b)) == 0
     }
-}
 
-fn mac(session: SessionId, node: NodeId, nonce: Nonce, key: &SessionKey) -> [u8; MAC_BYTES] {
-    let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
-    mac.update(b"longhaul/handle/1\0");
-    mac.update(format!("{session}.{node}.{nonce}").as_bytes());
-    let full: [u8; 32] = mac.finalize().into_bytes().into();
-    std::array::from_fn(|n| full[n])
+    fn mac_for(&self, purpose: &[u8], key: &SessionKey) -> [u8; MAC_BYTES] {
+        let mut mac = Hmac::<Sha256>::new_from_slice(key.as_bytes()).expect("HMAC takes keys of any length");
+        mac.update(purpose);
+        mac.update(format!("{}.{}.{}", self.session, self.node, self.nonce).as_bytes());
+        let full: [u8; 32] = mac.finalize().into_bytes().into();
+        std::array::from_fn(|n| full[n])
+    }
 }
 
 impl fmt::Display for Handle {

@@ -13,5 +13,6 @@ pub mod session;
 pub mod time;
 pub mod trust;
 pub mod units;
+pub mod walk;
 pub mod workflow;
 pub mod workspace;

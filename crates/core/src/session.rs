@@ -6,10 +6,18 @@
 //! | open, no lease or an expired one | take driver | (`DriverExpired`), `DriverTaken` |
 //! | driven | renew, release, notice expiry | `DriverRenewed`, `DriverReleased`, `DriverExpired` |
 //! | no step out | hand out | `StepHandedOut` |
-//! | step out | finish | `StepFinished`, then `StepHandedOut` or `Closed` |
-//! | step out | finish by a reissued handle | `Forked`, `StepFinished`, then `StepHandedOut` or `Closed` |
-//! | open | reissue an older node | `HandleReissued` |
+//! | step out | finish | `StepFinished`, then the way on |
+//! | step out | refuse | `AttemptRefused`, after too many `Parked` |
+//! | step out | finish or refuse by a reissued handle | `Forked`, then as above |
+//! | work due, driven | start work, finish work | `WorkStarted`; `WorkFinished`, then the way on |
+//! | gate open | answer, time out | `GateAnswered`, then the way on; `GateExpired`, `Closed` |
+//! | open | reissue an older node, checkpoint | `HandleReissued`, `Checkpointed` |
+//! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
+//! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | close | `Closed` |
+//!
+//! The way on ([`Onward`]) is chosen by [`crate::walk`]: facts about the choice, then one of `StepHandedOut`,
+//! `WorkBegan`, `GateOpened`, `Parked`, `Closed`.
 //!
 //! The state stays small however long the session runs: what only history can tell is read from the log.
 
@@ -18,18 +26,23 @@ mod decide;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeMap;
+
 use longhaul_events::{
-    CloseOutcome, Driver, Epoch, NodeId, Nonce, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp,
-    WorkspaceId,
+    Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, Place, Restored, Seq,
+    SessionEvent, SessionId, SessionKey, StepId, Timestamp, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
-pub use command::{Actor, Command, FinishStep, NewStep, OpenSession, Rejection, Then};
+pub use command::{
+    Actor, Arrival, Command, FinishStep, GateAnswer, NewGate, NewStep, Onward, OpenSession, PinWorkflow,
+    RefuseAttempt, Rejection, RewindTo, channel_word,
+};
 
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 1;
+pub const FOLD_VERSION: u32 = 2;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -47,10 +60,26 @@ pub struct Session {
     pub lease: Option<Lease>,
     /// The newest epoch ever given out.
     pub epoch: Epoch,
-    pub tip: Option<Tip>,
+    pub workflow: Option<Pinned>,
+    #[serde(default, skip_serializing_if = "Place::is_plain")]
+    pub place: Place,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub vars: BTreeMap<String, Content>,
+    pub at: At,
     reissued: Vec<Offer>,
     pub steps_finished: u64,
+    /// How often it was continued after it was completed.
+    pub phase: u32,
     pub closed: Option<CloseOutcome>,
+}
+
+/// The workflow that a session follows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pinned {
+    pub id: String,
+    pub hash: Digest,
+    pub workflow: Content,
 }
 
 /// The right to write to a session, until it expires.
@@ -62,12 +91,56 @@ pub struct Lease {
     pub expires_at: Timestamp,
 }
 
+/// What a session waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum At {
+    Nothing,
+    /// An agent.
+    Step(Tip),
+    /// The engine.
+    Work(Work),
+    /// An authority.
+    Gate(OpenGate),
+    /// A person who looks after it.
+    Parked(Park),
+}
+
 /// The step that is out and waits to be finished.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tip {
     pub node: NodeId,
     pub nonce: Nonce,
+    pub step: StepId,
+    /// How many answers were refused.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub refusals: u32,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Work {
+    pub work: NodeId,
+    pub step: StepId,
+    /// The driver that started it, if one has.
+    pub started: Option<Epoch>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OpenGate {
+    pub gate: NodeId,
+    pub step: StepId,
+    pub kind: GateKind,
+    pub accepts: Channel,
+    pub until: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Park {
+    pub node: NodeId,
     pub step: StepId,
 }
 
@@ -83,6 +156,10 @@ struct Offer {
 pub enum Effect {
     /// Look at the lease again at this moment; the epoch makes the act idempotent.
     NoticeExpiry { epoch: Epoch, at: Timestamp },
+    /// Do a step of the engine's own, under a driver lease; the node makes it idempotent.
+    DoWork { work: NodeId, step: StepId },
+    /// Look at the gate again at this moment.
+    NoticeGate { gate: NodeId, at: Timestamp },
 }
 
 impl Session {
@@ -105,9 +182,13 @@ impl Session {
             seq: Seq(1),
             lease: None,
             epoch: Epoch(0),
-            tip: None,
+            workflow: None,
+            place: Place::default(),
+            vars: BTreeMap::new(),
+            at: At::Nothing,
             reissued: Vec::new(),
             steps_finished: 0,
+            phase: 0,
             closed: None,
         })
     }
@@ -128,24 +209,78 @@ impl Session {
                 }
             }
             SessionEvent::DriverExpired { .. } | SessionEvent::DriverReleased { .. } => self.lease = None,
-            SessionEvent::StepHandedOut { node, after: _, step, prompt: _, nonce } => {
-                self.tip = Some(Tip { node: *node, nonce: *nonce, step: step.clone() });
+            SessionEvent::StepHandedOut { node, after: _, step, prompt: _, nonce, place } => {
+                self.place.clone_from(place);
+                self.at = At::Step(Tip { node: *node, nonce: *nonce, step: step.clone(), refusals: 0 });
             }
             SessionEvent::StepFinished { .. } => {
-                self.tip = None;
+                self.at = At::Nothing;
                 self.steps_finished += 1;
+            }
+            SessionEvent::AttemptRefused { retry, .. } => {
+                if let At::Step(tip) = &mut self.at {
+                    tip.nonce = *retry;
+                    tip.refusals += 1;
+                }
             }
             SessionEvent::HandleReissued { node, nonce } => {
                 self.remember(Offer { node: *node, nonce: *nonce });
             }
-            SessionEvent::Forked { from: _, nonce, left: _ } => {
-                self.tip = None;
-                self.reissued.retain(|offer| offer.nonce != *nonce);
+            SessionEvent::Forked { from, nonce, left: _, restored } => {
+                self.fork(*from, *nonce, restored.as_deref());
             }
+            SessionEvent::WorkflowPinned { id, hash, workflow, .. } => {
+                self.workflow = Some(Pinned { id: id.clone(), hash: *hash, workflow: workflow.clone() });
+            }
+            SessionEvent::VarsChanged { set, unset } => {
+                self.vars.extend(set.iter().map(|(name, content)| (name.clone(), content.clone())));
+                unset.iter().for_each(|name| drop(self.vars.remove(name)));
+            }
+            SessionEvent::WorkBegan { work, after: _, step, place } => {
+                self.place.clone_from(place);
+                self.at = At::Work(Work { work: *work, step: step.clone(), started: None });
+            }
+            SessionEvent::WorkStarted { work: _, epoch, what: _ } => {
+                if let At::Work(work) = &mut self.at {
+                    work.started = Some(*epoch);
+                }
+            }
+            SessionEvent::GateOpened { gate, step, kind, accepts, until, place, .. } => {
+                self.place.clone_from(place);
+                let (step, gate) = (step.clone(), *gate);
+                self.at = At::Gate(OpenGate { gate, step, kind: *kind, accepts: *accepts, until: *until });
+            }
+            SessionEvent::WorkFinished { .. }
+            | SessionEvent::GateAnswered { .. }
+            | SessionEvent::GateExpired { .. } => self.at = At::Nothing,
+            SessionEvent::Parked { node, step, place, .. } => {
+                self.place.clone_from(place);
+                self.at = At::Parked(Park { node: *node, step: step.clone() });
+            }
+            SessionEvent::Continued { phase, text: _ } => {
+                self.phase = *phase;
+                self.closed = None;
+            }
+            SessionEvent::WayChosen { .. }
+            | SessionEvent::LoopExhausted { .. }
+            | SessionEvent::Checkpointed { .. }
+            | SessionEvent::Rewound { .. } => {}
             SessionEvent::Closed { outcome } => {
                 self.lease = None;
+                self.at = At::Nothing;
                 self.closed = Some(outcome.clone());
             }
+        }
+    }
+
+    fn fork(&mut self, from: NodeId, nonce: Nonce, restored: Option<&Restored>) {
+        self.reissued.retain(|offer| offer.nonce != nonce);
+        self.closed = None;
+        self.at = At::Nothing;
+        if let Some(Restored { step, place, vars }) = restored {
+            self.place.clone_from(place);
+            self.vars.clone_from(vars);
+            self.at = At::Step(Tip { node: from, nonce, step: step.clone(), refusals: 0 });
         }
     }
 
@@ -159,16 +294,60 @@ impl Session {
     /// What the world should be doing now.
     pub fn wanted(&self) -> Vec<Effect> {
         let expiry = |lease: &Lease| Effect::NoticeExpiry { epoch: lease.epoch, at: lease.expires_at };
-        self.lease.iter().map(expiry).collect()
+        let mut wanted: Vec<Effect> = self.lease.iter().map(expiry).collect();
+        match &self.at {
+            At::Work(work) => wanted.push(Effect::DoWork { work: work.work, step: work.step.clone() }),
+            At::Gate(gate) => wanted.push(Effect::NoticeGate { gate: gate.gate, at: gate.until }),
+            At::Nothing | At::Step(_) | At::Parked(_) => {}
+        }
+        wanted
+    }
+
+    /// The step that is out.
+    pub fn tip(&self) -> Option<&Tip> {
+        match &self.at {
+            At::Step(tip) => Some(tip),
+            At::Nothing | At::Work(_) | At::Gate(_) | At::Parked(_) => None,
+        }
+    }
+
+    pub fn working(&self) -> Option<&Work> {
+        match &self.at {
+            At::Work(work) => Some(work),
+            At::Nothing | At::Step(_) | At::Gate(_) | At::Parked(_) => None,
+        }
+    }
+
+    pub fn gate(&self) -> Option<&OpenGate> {
+        match &self.at {
+            At::Gate(gate) => Some(gate),
+            At::Nothing | At::Step(_) | At::Work(_) | At::Parked(_) => None,
+        }
+    }
+
+    /// The node that the session stands at.
+    pub fn node(&self) -> Option<NodeId> {
+        match &self.at {
+            At::Nothing => None,
+            At::Step(tip) => Some(tip.node),
+            At::Work(work) => Some(work.work),
+            At::Gate(gate) => Some(gate.gate),
+            At::Parked(park) => Some(park.node),
+        }
     }
 
     /// The handle of the step that is out.
     pub fn handle(&self) -> Option<Handle> {
-        self.tip.as_ref().map(|tip| self.sign(tip.node, tip.nonce))
+        self.tip().map(|tip| self.sign(tip.node, tip.nonce))
     }
 
     pub fn sign(&self, node: NodeId, nonce: Nonce) -> Handle {
         Handle::sign(self.id, node, nonce, &self.key)
+    }
+
+    /// A token that can take notes for a node and do nothing else.
+    pub fn sign_checkpoint(&self, node: NodeId, nonce: Nonce) -> Handle {
+        Handle::sign_checkpoint(self.id, node, nonce, &self.key)
     }
 
     /// Whether we gave this handle out, ever.
@@ -176,12 +355,21 @@ impl Session {
         handle.session == self.id && handle.is_signed_by(&self.key)
     }
 
+    pub fn has_signed_checkpoint(&self, handle: &Handle) -> bool {
+        handle.session == self.id && handle.is_checkpoint_signed_by(&self.key)
+    }
+
     /// Whether finishing by this handle would be new. If not, only the log knows what became of it.
     pub fn is_live(&self, node: NodeId, nonce: Nonce) -> bool {
         self.is_tip(node, nonce) || self.reissued.contains(&Offer { node, nonce })
     }
 
-    fn is_tip(&self, node: NodeId, nonce: Nonce) -> bool {
-        self.tip.as_ref().is_some_and(|tip| tip.node == node && tip.nonce == nonce)
+    pub fn is_tip(&self, node: NodeId, nonce: Nonce) -> bool {
+        self.tip().is_some_and(|tip| tip.node == node && tip.nonce == nonce)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }

@@ -74,6 +74,22 @@ pub enum FreeText<'a> {
     Words(&'a mut String),
 }
 
+/// A place in an event for a content.
+#[derive(Debug)]
+pub struct Slot<'a> {
+    pub content: &'a mut Content,
+    pub kept: Kept,
+}
+
+/// Where a content is kept, which decides how large it may be in place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// In the event alone.
+    InEvent,
+    /// In the state of the stream too, which is written with every decision.
+    InState,
+}
+
 impl Content {
     /// The value, if it lies in the event.
     pub(crate) fn free_text(&mut self) -> Option<FreeText<'_>> {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::content::{BlobRef, FreeText};
+use crate::content::{BlobRef, FreeText, Slot};
 use crate::session::SessionEvent;
 use crate::stream::StreamKind;
 use crate::workspace::WorkspaceEvent;
@@ -18,6 +18,7 @@ pub trait StreamEvent: Serialize + DeserializeOwned + Clone + PartialEq + std::f
     const UPCASTERS: &'static [Upcaster];
 
     fn blobs(&self) -> Vec<BlobRef>;
+    fn contents(&mut self) -> Vec<Slot<'_>>;
     fn free_texts(&mut self) -> Vec<FreeText<'_>>;
 }
 
@@ -27,6 +28,10 @@ impl StreamEvent for SessionEvent {
 
     fn blobs(&self) -> Vec<BlobRef> {
         Self::blobs(self)
+    }
+
+    fn contents(&mut self) -> Vec<Slot<'_>> {
+        Self::contents(self)
     }
 
     fn free_texts(&mut self) -> Vec<FreeText<'_>> {
@@ -39,6 +44,10 @@ impl StreamEvent for WorkspaceEvent {
     const UPCASTERS: &'static [Upcaster] = &[];
 
     fn blobs(&self) -> Vec<BlobRef> {
+        Vec::new()
+    }
+
+    fn contents(&mut self) -> Vec<Slot<'_>> {
         Vec::new()
     }
 

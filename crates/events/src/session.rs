@@ -1,10 +1,14 @@
 //! What can happen to a session.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::content::{BlobRef, Content, Digest, FreeText};
+use crate::content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 use crate::ids::{Epoch, NodeId, Nonce, SessionId, SessionKey, StepId, WorkspaceId};
 use crate::time::Timestamp;
+use crate::walk::{Checkout, Considered, GateKind, Place, Reason, Restored, Verdict};
+use crate::workspace::Channel;
 
 /// A fact about one session. Append-only: a changed shape is a new variant and an upcaster.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,6 +44,8 @@ pub enum SessionEvent {
         step: StepId,
         prompt: Content,
         nonce: Nonce,
+        #[serde(default, skip_serializing_if = "Place::is_plain")]
+        place: Place,
     },
     StepFinished {
         node: NodeId,
@@ -60,10 +66,126 @@ pub enum SessionEvent {
         from: NodeId,
         nonce: Nonce,
         left: Option<NodeId>,
+        /// What was in force when `from` was handed out, and is again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        restored: Option<Box<Restored>>,
     },
     Closed {
         outcome: CloseOutcome,
     },
+    /// The workflow that the session follows, whole: later edits of its file do not touch it.
+    WorkflowPinned {
+        id: String,
+        version: String,
+        /// SHA-256 of the canonical form.
+        hash: Digest,
+        workflow: Content,
+        /// Where the session was started.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        checkout: Option<Checkout>,
+    },
+    VarsChanged {
+        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+        set: BTreeMap<String, Content>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        unset: Vec<String>,
+    },
+    /// What was looked at to find the way forward, and why it was taken or left.
+    WayChosen {
+        considered: Vec<Considered>,
+        /// How many more were looked at than are kept.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        left_out: u64,
+    },
+    /// A loop came to its bound; what it goes on with is the author's choice.
+    LoopExhausted {
+        step: StepId,
+        iterations: u64,
+        because: String,
+    },
+    /// An answer that did not do. The step stays out, under a fresh nonce.
+    AttemptRefused {
+        node: NodeId,
+        nonce: Nonce,
+        payload: Content,
+        payload_hash: Digest,
+        reasons: Vec<Reason>,
+        retry: Nonce,
+        epoch: Option<Epoch>,
+    },
+    /// A step of the engine's own is due: a command to run, an input to gather.
+    WorkBegan {
+        work: NodeId,
+        after: Option<NodeId>,
+        step: StepId,
+        #[serde(default, skip_serializing_if = "Place::is_plain")]
+        place: Place,
+    },
+    /// A runner is about to act. From here on the outcome is unknown until it is recorded.
+    WorkStarted {
+        work: NodeId,
+        epoch: Epoch,
+        /// What exactly it does, after templates.
+        what: Content,
+    },
+    WorkFinished {
+        work: NodeId,
+        epoch: Epoch,
+        result: Content,
+    },
+    GateOpened {
+        gate: NodeId,
+        after: Option<NodeId>,
+        step: StepId,
+        kind: GateKind,
+        question: Content,
+        accepts: Channel,
+        until: Timestamp,
+        #[serde(default, skip_serializing_if = "Place::is_plain")]
+        place: Place,
+    },
+    GateAnswered {
+        gate: NodeId,
+        verdict: Verdict,
+        by: String,
+        channel: Channel,
+        words: Content,
+    },
+    /// Nobody answered in time. Said by whoever looked first, as of when it fell due.
+    GateExpired {
+        gate: NodeId,
+        until: Timestamp,
+    },
+    /// Nothing goes on by itself from here: a person must look.
+    Parked {
+        node: NodeId,
+        after: Option<NodeId>,
+        step: StepId,
+        reasons: Vec<Reason>,
+        #[serde(default, skip_serializing_if = "Place::is_plain")]
+        place: Place,
+    },
+    /// Notes from the middle of a step, so that they outlive the agent's context.
+    Checkpointed {
+        node: NodeId,
+        notes: Content,
+    },
+    /// Somebody sent the session back on purpose; the fork that follows says where to.
+    Rewound {
+        to: NodeId,
+        reason: Content,
+        by: String,
+    },
+    /// A completed session was asked for more.
+    Continued {
+        phase: u32,
+        text: Content,
+    },
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Who drives a session: a process that can be named.
@@ -88,46 +210,99 @@ pub enum CloseOutcome {
 impl SessionEvent {
     /// The blobs without which this event is not whole.
     pub fn blobs(&self) -> Vec<BlobRef> {
-        let contents: &[&Content] = match self {
-            Self::Opened { goal, .. } => &[goal],
-            Self::StepHandedOut { prompt, .. } => &[prompt],
-            Self::StepFinished { payload, answer, .. } => &[payload, answer],
-            Self::DriverTaken { .. }
-            | Self::DriverRenewed { .. }
-            | Self::DriverExpired { .. }
-            | Self::DriverReleased { .. }
-            | Self::HandleReissued { .. }
-            | Self::Forked { .. }
-            | Self::Closed { .. } => &[],
-        };
-        contents.iter().filter_map(|content| content.blob()).collect()
+        // A copy is cheap beside a second list of fields to keep: what is large lies in blobs by now.
+        self.clone().contents().iter().filter_map(|slot| slot.content.blob()).collect()
+    }
+
+    /// Everything that it carries by value or by digest.
+    pub fn contents(&mut self) -> Vec<Slot<'_>> {
+        self.parts().slots
     }
 
     /// Everything in it that is free text. Secrets are taken out of this and of nothing else, so that an
     /// event stays an event whatever the secret is.
     pub fn free_texts(&mut self) -> Vec<FreeText<'_>> {
+        let Parts { slots, words } = self.parts();
+        let values = slots.into_iter().filter_map(|slot| slot.content.free_text());
+        values.chain(words.into_iter().map(FreeText::Words)).collect()
+    }
+
+    fn parts(&mut self) -> Parts<'_> {
         match self {
-            Self::Opened { goal, .. } => goal.free_text().into_iter().collect(),
-            Self::DriverTaken { driver, .. } => vec![FreeText::Words(&mut driver.host)],
-            Self::StepHandedOut { step, prompt, .. } => {
-                let mut texts = vec![FreeText::Words(&mut step.0)];
-                texts.extend(prompt.free_text());
-                texts
+            Self::Opened { goal, .. } => Parts::of(goal),
+            Self::StepHandedOut { step, prompt, place, .. } => {
+                Parts::of(prompt).at(place).words([&mut step.0])
             }
-            Self::StepFinished { payload, answer, .. } => {
-                payload.free_text().into_iter().chain(answer.free_text()).collect()
+            Self::StepFinished { payload, answer, .. } => Parts::of(payload).and(answer),
+            Self::AttemptRefused { payload, reasons, .. } => Parts::of(payload).reasons(reasons),
+            Self::WorkflowPinned { workflow, checkout, .. } => {
+                Parts::default().hot([workflow]).words(checkout.iter_mut().flat_map(Checkout::words))
             }
+            Self::VarsChanged { set, .. } => Parts::default().hot(set.values_mut()),
+            Self::Forked { restored, .. } => match restored.as_deref_mut() {
+                Some(Restored { step: _, place, vars }) => Parts::default().hot(vars.values_mut()).at(place),
+                None => Parts::default(),
+            },
+            Self::WorkBegan { place, .. } => Parts::default().at(place),
+            Self::Parked { reasons, place, .. } => Parts::default().at(place).reasons(reasons),
+            Self::WorkStarted { what: content, .. }
+            | Self::WorkFinished { result: content, .. }
+            | Self::Checkpointed { notes: content, .. }
+            | Self::Continued { text: content, .. } => Parts::of(content),
+            Self::Rewound { reason: content, by, .. } | Self::GateAnswered { words: content, by, .. } => {
+                Parts::of(content).words([by])
+            }
+            Self::GateOpened { question, place, .. } => Parts::of(question).at(place),
+            Self::WayChosen { considered, .. } => {
+                Parts::default().words(considered.iter_mut().map(|one| &mut one.because))
+            }
+            Self::LoopExhausted { because, .. } => Parts::default().words([because]),
+            Self::DriverTaken { driver, .. } => Parts::default().words([&mut driver.host]),
             Self::Closed {
                 outcome: CloseOutcome::Cancelled { by: text } | CloseOutcome::Failed { reason: text },
-            } => {
-                vec![FreeText::Words(text)]
-            }
+            } => Parts::default().words([text]),
             Self::Closed { outcome: CloseOutcome::Completed }
             | Self::DriverRenewed { .. }
             | Self::DriverExpired { .. }
             | Self::DriverReleased { .. }
             | Self::HandleReissued { .. }
-            | Self::Forked { .. } => Vec::new(),
+            | Self::GateExpired { .. } => Parts::default(),
         }
+    }
+}
+
+/// What of an event is not its shape.
+#[derive(Debug, Default)]
+struct Parts<'a> {
+    slots: Vec<Slot<'a>>,
+    words: Vec<&'a mut String>,
+}
+
+impl<'a> Parts<'a> {
+    fn of(content: &'a mut Content) -> Self {
+        Self::default().and(content)
+    }
+
+    fn and(mut self, content: &'a mut Content) -> Self {
+        self.slots.push(Slot { content, kept: Kept::InEvent });
+        self
+    }
+
+    fn hot(mut self, contents: impl IntoIterator<Item = &'a mut Content>) -> Self {
+        self.slots.extend(contents.into_iter().map(|content| Slot { content, kept: Kept::InState }));
+        self
+    }
+
+    fn at(self, place: &'a mut Place) -> Self {
+        self.hot(place.frames.iter_mut().filter_map(|frame| frame.items.as_mut()))
+    }
+
+    fn words(mut self, words: impl IntoIterator<Item = &'a mut String>) -> Self {
+        self.words.extend(words);
+        self
+    }
+
+    fn reasons(self, reasons: &'a mut [Reason]) -> Self {
+        self.words(reasons.iter_mut().flat_map(|reason| [&mut reason.message, &mut reason.fix]))
     }
 }

@@ -1,8 +1,10 @@
 //! What a session can be asked to do, and how it says no.
 
+use std::collections::BTreeMap;
+
 use longhaul_events::{
-    CloseOutcome, Content, Digest, Driver, Epoch, NodeId, Nonce, SessionId, SessionKey, StepId, Timestamp,
-    WorkspaceId,
+    Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, Place, Reason,
+    Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp, Verdict, WorkspaceId,
 };
 
 /// Makes a session. Random bytes come from the caller.
@@ -12,6 +14,19 @@ pub struct OpenSession {
     pub goal: Content,
     pub workspace: Option<WorkspaceId>,
     pub parent: Option<SessionId>,
+    /// What it follows; without one its steps are the caller's to choose.
+    pub workflow: Option<PinWorkflow>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct PinWorkflow {
+    pub id: String,
+    pub version: String,
+    pub hash: Digest,
+    pub workflow: Content,
+    pub checkout: Option<Checkout>,
+    pub vars: BTreeMap<String, Content>,
+    pub onward: Onward,
 }
 
 /// Who asks, and when. A driver names its epoch; a call that holds no lease names none.
@@ -49,11 +64,49 @@ pub enum Command {
         actor: Actor,
         finish: FinishStep,
     },
+    Refuse {
+        actor: Actor,
+        refuse: RefuseAttempt,
+    },
     /// Asks for a handle of a node that was handed out earlier; the caller has seen it in the log.
     Reissue {
         actor: Actor,
         node: NodeId,
         nonce: Nonce,
+    },
+    StartWork {
+        epoch: Epoch,
+        work: NodeId,
+        what: Content,
+    },
+    FinishWork {
+        epoch: Epoch,
+        work: NodeId,
+        result: Content,
+        onward: Onward,
+    },
+    AnswerGate {
+        actor: Actor,
+        answer: GateAnswer,
+    },
+    /// Closes the session if the gate's time is up.
+    ExpireGate {
+        now: Timestamp,
+    },
+    Checkpoint {
+        actor: Actor,
+        node: NodeId,
+        notes: Content,
+    },
+    Rewind {
+        actor: Actor,
+        rewind: RewindTo,
+    },
+    /// Opens a follow-up phase of a completed session.
+    Continue {
+        actor: Actor,
+        text: Content,
+        step: NewStep,
     },
     Close {
         actor: Actor,
@@ -66,6 +119,7 @@ pub struct NewStep {
     pub step: StepId,
     pub prompt: Content,
     pub nonce: Nonce,
+    pub place: Place,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -75,14 +129,73 @@ pub struct FinishStep {
     pub payload: Content,
     pub payload_hash: Digest,
     pub answer: Content,
-    pub then: Then,
+    pub onward: Onward,
+    /// What was in force at the node, for a handle of an older one.
+    pub restored: Option<Restored>,
 }
 
-/// What follows a finished step.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Then {
-    HandOut(NewStep),
+pub struct RefuseAttempt {
+    pub node: NodeId,
+    pub nonce: Nonce,
+    pub payload: Content,
+    pub payload_hash: Digest,
+    pub reasons: Vec<Reason>,
+    pub retry: Nonce,
+    /// How many refusals the step allows.
+    pub attempts: u32,
+    pub restored: Option<Restored>,
+}
+
+/// The way on, as the workflow has it: facts on the way, and where it leads.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Onward {
+    pub facts: Vec<SessionEvent>,
+    pub arrival: Arrival,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arrival {
+    Step(NewStep),
+    Work { step: StepId, place: Place },
+    Gate(NewGate),
+    Park { step: StepId, reasons: Vec<Reason>, place: Place },
     Close(CloseOutcome),
+}
+
+impl From<Arrival> for Onward {
+    fn from(arrival: Arrival) -> Self {
+        Self { facts: Vec::new(), arrival }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewGate {
+    pub step: StepId,
+    pub kind: GateKind,
+    pub question: Content,
+    pub accepts: Channel,
+    pub until: Timestamp,
+    pub place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateAnswer {
+    pub gate: NodeId,
+    pub verdict: Verdict,
+    pub by: String,
+    pub channel: Channel,
+    pub words: Content,
+    pub onward: Onward,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct RewindTo {
+    pub node: NodeId,
+    pub reason: Content,
+    pub by: String,
+    pub restored: Restored,
+    pub step: NewStep,
 }
 
 /// Why the domain says no. An answer, not a fault.
@@ -107,17 +220,43 @@ pub enum Rejection {
     NotLive { node: NodeId, nonce: Nonce },
     #[error("node {node} was never handed out in this session; ask for the current step")]
     NoSuchNode { node: NodeId },
+    #[error("there is no work {work} to do in this session; look at the session again")]
+    NoSuchWork { work: NodeId },
+    #[error("gate {gate} is not open; `longhaul gate list` shows the open ones")]
+    NoSuchGate { gate: NodeId },
+    #[error(
+        "this gate takes an answer by `{}` or stronger, not by `{}`; answer it there",
+        channel_word(*accepts), channel_word(*channel)
+    )]
+    WeakChannel { accepts: Channel, channel: Channel },
+    #[error("the gate's time has not come yet; look again later")]
+    GateNotDue { until: Timestamp },
+    #[error("the session is not completed; go on with its current step instead")]
+    NotCompleted,
+    #[error("the session was cancelled; start a new one")]
+    Cancelled,
+}
+
+/// The word for a channel that people meet.
+pub const fn channel_word(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Client => "client",
+        Channel::Terminal => "terminal",
+        Channel::Console => "console",
+        Channel::Forge => "forge",
+    }
 }
 
 impl Rejection {
     /// The page that explains it.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Closed => "E0207",
+            Self::Closed | Self::Cancelled | Self::NotCompleted => "E0207",
             Self::Driven { .. } => "E0206",
             Self::StaleDriver { .. } | Self::NotExpired { .. } => "E0205",
             Self::StepIsOut { .. } => "E0208",
-            Self::NotLive { .. } | Self::NoSuchNode { .. } => "E0204",
+            Self::NotLive { .. } | Self::NoSuchNode { .. } | Self::NoSuchWork { .. } => "E0204",
+            Self::NoSuchGate { .. } | Self::WeakChannel { .. } | Self::GateNotDue { .. } => "E0209",
         }
     }
 }

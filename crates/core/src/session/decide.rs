@@ -1,22 +1,43 @@
 //! From a command to the facts that it would add. Reads state, changes nothing.
 
-use longhaul_events::{CloseOutcome, Driver, Epoch, NodeId, Nonce, SessionEvent, Timestamp};
+use longhaul_events::{
+    CloseOutcome, Content, Driver, Epoch, NodeId, Nonce, Reason, Restored, SessionEvent, Timestamp,
+};
 
-use super::command::{Actor, Command, FinishStep, NewStep, OpenSession, Rejection, Then};
-use super::{Lease, Session};
+use super::command::{
+    Actor, Arrival, Command, FinishStep, GateAnswer, NewGate, NewStep, Onward, OpenSession, RefuseAttempt,
+    Rejection, RewindTo,
+};
+use super::{Lease, OpenGate, Session};
 
 impl Session {
     /// The facts that make a session.
     pub fn open(command: OpenSession) -> Vec<SessionEvent> {
-        let OpenSession { key, goal, workspace, parent } = command;
-        vec![SessionEvent::Opened { key, goal, workspace, parent }]
+        let OpenSession { key, goal, workspace, parent, workflow } = command;
+        let mut events = vec![SessionEvent::Opened { key, goal, workspace, parent }];
+        if let Some(pin) = workflow {
+            let (id, version, hash) = (pin.id, pin.version, pin.hash);
+            let (workflow, checkout) = (pin.workflow, pin.checkout);
+            events.push(SessionEvent::WorkflowPinned { id, version, hash, workflow, checkout });
+            if !pin.vars.is_empty() {
+                events.push(SessionEvent::VarsChanged { set: pin.vars, unset: Vec::new() });
+            }
+            Trail { before: 0, events: &mut events }.go(None, pin.onward);
+        }
+        events
     }
 
     /// Says which facts a command would add. Reads state, changes nothing.
     pub fn decide(&self, command: Command) -> Result<Vec<SessionEvent>, Rejection> {
-        if self.closed.is_some() {
-            return Err(Rejection::Closed);
+        match command {
+            Command::Rewind { actor, rewind } => return self.rewind(actor, rewind),
+            Command::Continue { actor, text, step } => return self.carry_on(actor, text, step),
+            _ if self.closed.is_some() => return Err(Rejection::Closed),
+            command => self.decide_open(command),
         }
+    }
+
+    fn decide_open(&self, command: Command) -> Result<Vec<SessionEvent>, Rejection> {
         match command {
             Command::TakeDriver { driver, lease_ms, now } => self.take_driver(driver, now, lease_ms),
             Command::RenewDriver { epoch, lease_ms, now } => {
@@ -31,8 +52,27 @@ impl Session {
             Command::NoticeExpiry { epoch, now } => self.notice_expiry(epoch, now),
             Command::HandOut { actor, step } => self.hand_out(actor, step),
             Command::Finish { actor, finish } => self.finish(actor, finish),
+            Command::Refuse { actor, refuse } => self.refuse(actor, refuse),
             Command::Reissue { actor, node, nonce } => self.reissue(actor, node, nonce),
+            Command::StartWork { epoch, work, what } => {
+                self.work(epoch, work)?;
+                Ok(vec![SessionEvent::WorkStarted { work, epoch, what }])
+            }
+            Command::FinishWork { epoch, work, result, onward } => {
+                self.work(epoch, work)?;
+                let mut events = vec![SessionEvent::WorkFinished { work, epoch, result }];
+                self.trail(&mut events).go(Some(work), onward);
+                Ok(events)
+            }
+            Command::AnswerGate { actor, answer } => self.answer_gate(actor, answer),
+            Command::ExpireGate { now } => self.expire_gate(now),
+            Command::Checkpoint { actor, node, notes } => {
+                let mut events = self.permit(actor)?;
+                events.push(SessionEvent::Checkpointed { node, notes });
+                Ok(events)
+            }
             Command::Close { actor, outcome } => self.close(actor, outcome),
+            Command::Rewind { .. } | Command::Continue { .. } => unreachable!("decided above"),
         }
     }
 
@@ -58,28 +98,62 @@ impl Session {
 
     fn hand_out(&self, actor: Actor, step: NewStep) -> Result<Vec<SessionEvent>, Rejection> {
         let mut events = self.permit(actor)?;
-        if let Some(tip) = &self.tip {
+        if let Some(tip) = self.tip() {
             return Err(Rejection::StepIsOut { step: tip.step.clone() });
         }
-        self.push_step(&mut events, None, step);
+        self.trail(&mut events).hand_out(None, step);
         Ok(events)
     }
 
     fn finish(&self, actor: Actor, finish: FinishStep) -> Result<Vec<SessionEvent>, Rejection> {
-        let FinishStep { node, nonce, payload, payload_hash, answer, then } = finish;
+        let FinishStep { node, nonce, payload, payload_hash, answer, onward, restored } = finish;
+        let mut events = self.take_up(actor, (node, nonce), restored)?;
+        let epoch = actor.epoch;
+        events.push(SessionEvent::StepFinished { node, nonce, payload, payload_hash, answer, epoch });
+        self.trail(&mut events).go(Some(node), onward);
+        Ok(events)
+    }
+
+    fn refuse(&self, actor: Actor, refuse: RefuseAttempt) -> Result<Vec<SessionEvent>, Rejection> {
+        let RefuseAttempt { node, nonce, payload, payload_hash, reasons, retry, attempts, restored } = refuse;
+        let refusals = self.tip().filter(|_| self.is_tip(node, nonce)).map_or(0, |tip| tip.refusals) + 1;
+        let mut events = self.take_up(actor, (node, nonce), restored)?;
+        let step = match events.last() {
+            Some(SessionEvent::Forked { restored: Some(restored), .. }) => restored.step.clone(),
+            _ => self.tip().map(|tip| tip.step.clone()).ok_or(Rejection::NotLive { node, nonce })?,
+        };
+        let epoch = actor.epoch;
+        events.push(SessionEvent::AttemptRefused {
+            node,
+            nonce,
+            payload,
+            payload_hash,
+            reasons,
+            retry,
+            epoch,
+        });
+        if refusals >= attempts {
+            let reasons = vec![out_of_attempts(&step.0, attempts)];
+            let park = Arrival::Park { step, reasons, place: self.place.clone() };
+            self.trail(&mut events).go(Some(node), park.into());
+        }
+        Ok(events)
+    }
+
+    /// Lets a live handle act: the newest as it is, a reissued one by a fork.
+    fn take_up(
+        &self,
+        actor: Actor,
+        (node, nonce): (NodeId, Nonce),
+        restored: Option<Restored>,
+    ) -> Result<Vec<SessionEvent>, Rejection> {
         if !self.is_live(node, nonce) {
             return Err(Rejection::NotLive { node, nonce });
         }
         let mut events = self.permit(actor)?;
         if !self.is_tip(node, nonce) {
-            let left = self.tip.as_ref().map(|tip| tip.node);
-            events.push(SessionEvent::Forked { from: node, nonce, left });
-        }
-        let epoch = actor.epoch;
-        events.push(SessionEvent::StepFinished { node, nonce, payload, payload_hash, answer, epoch });
-        match then {
-            Then::HandOut(step) => self.push_step(&mut events, Some(node), step),
-            Then::Close(outcome) => events.push(SessionEvent::Closed { outcome }),
+            let restored = restored.map(Box::new);
+            events.push(SessionEvent::Forked { from: node, nonce, left: self.node(), restored });
         }
         Ok(events)
     }
@@ -90,6 +164,68 @@ impl Session {
             return Err(Rejection::NoSuchNode { node });
         }
         events.push(SessionEvent::HandleReissued { node, nonce });
+        Ok(events)
+    }
+
+    fn work(&self, epoch: Epoch, work: NodeId) -> Result<(), Rejection> {
+        self.lease_of(epoch)?;
+        self.working().filter(|open| open.work == work).map(|_| ()).ok_or(Rejection::NoSuchWork { work })
+    }
+
+    fn answer_gate(&self, actor: Actor, answer: GateAnswer) -> Result<Vec<SessionEvent>, Rejection> {
+        let GateAnswer { gate, verdict, by, channel, words, onward } = answer;
+        let open = self.gate_of(gate)?;
+        if channel < open.accepts {
+            return Err(Rejection::WeakChannel { accepts: open.accepts, channel });
+        }
+        if actor.now >= open.until {
+            return self.expire_gate(actor.now);
+        }
+        let mut events = self.permit(actor)?;
+        events.push(SessionEvent::GateAnswered { gate, verdict, by, channel, words });
+        self.trail(&mut events).go(Some(gate), onward);
+        Ok(events)
+    }
+
+    fn expire_gate(&self, now: Timestamp) -> Result<Vec<SessionEvent>, Rejection> {
+        let Some(OpenGate { gate, until, .. }) = self.gate() else { return Ok(Vec::new()) };
+        if now < *until {
+            return Err(Rejection::GateNotDue { until: *until });
+        }
+        let reason = "nobody answered the gate in time".to_owned();
+        Ok(vec![
+            SessionEvent::GateExpired { gate: *gate, until: *until },
+            SessionEvent::Closed { outcome: CloseOutcome::Failed { reason } },
+        ])
+    }
+
+    fn gate_of(&self, gate: NodeId) -> Result<&OpenGate, Rejection> {
+        self.gate().filter(|open| open.gate == gate).ok_or(Rejection::NoSuchGate { gate })
+    }
+
+    fn rewind(&self, actor: Actor, rewind: RewindTo) -> Result<Vec<SessionEvent>, Rejection> {
+        if matches!(self.closed, Some(CloseOutcome::Cancelled { .. })) {
+            return Err(Rejection::Cancelled);
+        }
+        let RewindTo { node, reason, by, restored, step } = rewind;
+        if node.0 > self.seq {
+            return Err(Rejection::NoSuchNode { node });
+        }
+        let mut events = self.permit(actor)?;
+        events.push(SessionEvent::Rewound { to: node, reason, by });
+        let (nonce, left) = (step.nonce, self.node());
+        events.push(SessionEvent::Forked { from: node, nonce, left, restored: Some(Box::new(restored)) });
+        self.trail(&mut events).hand_out(Some(node), step);
+        Ok(events)
+    }
+
+    fn carry_on(&self, actor: Actor, text: Content, step: NewStep) -> Result<Vec<SessionEvent>, Rejection> {
+        if self.closed != Some(CloseOutcome::Completed) {
+            return Err(Rejection::NotCompleted);
+        }
+        let mut events = self.permit(actor)?;
+        events.push(SessionEvent::Continued { phase: self.phase + 1, text });
+        self.trail(&mut events).hand_out(None, step);
         Ok(events)
     }
 
@@ -122,14 +258,71 @@ impl Session {
         held.ok_or(Rejection::StaleDriver { epoch, current: self.epoch })
     }
 
-    /// A node is named after the event that hands it out, so its number is known before it is stored.
-    fn push_step(&self, events: &mut Vec<SessionEvent>, after: Option<NodeId>, step: NewStep) {
-        let node = NodeId(self.seq.plus(events.len() as u64 + 1));
-        let NewStep { step, prompt, nonce } = step;
-        events.push(SessionEvent::StepHandedOut { node, after, step, prompt, nonce });
+    fn trail<'a>(&self, events: &'a mut Vec<SessionEvent>) -> Trail<'a> {
+        Trail { before: self.seq.0, events }
+    }
+}
+
+/// Events that are being added after those that are stored. A node is named after the event that makes it,
+/// so its number is known before it is stored.
+struct Trail<'a> {
+    before: u64,
+    events: &'a mut Vec<SessionEvent>,
+}
+
+impl Trail<'_> {
+    fn next(&self) -> NodeId {
+        NodeId(longhaul_events::Seq(self.before + self.events.len() as u64 + 1))
+    }
+
+    fn go(mut self, after: Option<NodeId>, onward: Onward) {
+        self.events.extend(onward.facts);
+        match onward.arrival {
+            Arrival::Step(step) => self.hand_out(after, step),
+            Arrival::Work { step, place } => {
+                let work = self.next();
+                self.events.push(SessionEvent::WorkBegan { work, after, step, place });
+            }
+            Arrival::Gate(gate) => self.open_gate(after, gate),
+            Arrival::Park { step, reasons, place } => {
+                let node = self.next();
+                self.events.push(SessionEvent::Parked { node, after, step, reasons, place });
+            }
+            Arrival::Close(outcome) => self.events.push(SessionEvent::Closed { outcome }),
+        }
+    }
+
+    fn hand_out(&mut self, after: Option<NodeId>, step: NewStep) {
+        let node = self.next();
+        let NewStep { step, prompt, nonce, place } = step;
+        self.events.push(SessionEvent::StepHandedOut { node, after, step, prompt, nonce, place });
+    }
+
+    fn open_gate(&mut self, after: Option<NodeId>, gate: NewGate) {
+        let NewGate { step, kind, question, accepts, until, place } = gate;
+        let gate = self.next();
+        self.events.push(SessionEvent::GateOpened {
+            gate,
+            after,
+            step,
+            kind,
+            question,
+            accepts,
+            until,
+            place,
+        });
     }
 }
 
 fn expired(lease: &Lease) -> SessionEvent {
     SessionEvent::DriverExpired { epoch: lease.epoch, expired_at: lease.expires_at }
+}
+
+fn out_of_attempts(step: &str, attempts: u32) -> Reason {
+    Reason {
+        code: "ATTEMPTS_USED_UP".to_owned(),
+        message: format!("step `{step}` was refused {attempts} times, which is all it allows"),
+        fix: "a person looks at the refusals (`longhaul session show`) and rewinds or cancels the session"
+            .to_owned(),
+    }
 }

@@ -42,6 +42,7 @@ fn handed_out(node: u64, after: Option<u64>, nonce: Nonce) -> SessionEvent {
         step: StepId("build".into()),
         prompt: text("Build it."),
         nonce,
+        place: Place::default(),
     }
 }
 
@@ -57,7 +58,7 @@ fn finished(node: u64, nonce: Nonce, epoch: Option<u64>) -> SessionEvent {
 }
 
 fn step(nonce: Nonce) -> NewStep {
-    NewStep { step: StepId("build".into()), prompt: text("Build it."), nonce }
+    NewStep { step: StepId("build".into()), prompt: text("Build it."), nonce, place: Place::default() }
 }
 
 fn finish(node: u64, nonce: Nonce, actor: Actor) -> Command {
@@ -67,7 +68,8 @@ fn finish(node: u64, nonce: Nonce, actor: Actor) -> Command {
         payload: text("built"),
         payload_hash: Digest::ZERO,
         answer: text("good"),
-        then: Then::HandOut(step(AGAIN)),
+        onward: Arrival::Step(step(AGAIN)).into(),
+        restored: None,
     };
     Command::Finish { actor, finish }
 }
@@ -125,7 +127,12 @@ fn using_a_reissued_handle_is_a_fork() {
         SessionEvent::HandleReissued { node: NodeId(Seq(2)), nonce: AGAIN },
     ];
     let events = session(&history).decide(finish(2, AGAIN, ANYBODY)).unwrap();
-    let forked = SessionEvent::Forked { from: NodeId(Seq(2)), nonce: AGAIN, left: Some(NodeId(Seq(4))) };
+    let forked = SessionEvent::Forked {
+        from: NodeId(Seq(2)),
+        nonce: AGAIN,
+        left: Some(NodeId(Seq(4))),
+        restored: None,
+    };
     assert_eq!(events, [forked, finished(2, AGAIN, None), handed_out(8, Some(2), AGAIN)]);
 
     history.extend(events);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+pub use longhaul_events::Channel;
 use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
@@ -116,16 +117,6 @@ pub struct Confirm {
 pub enum ConfirmBy {
     Person,
     Coordinator,
-}
-
-/// How an answer to a gate can come in, the weakest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Channel {
-    Client,
-    Terminal,
-    Console,
-    Forge,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

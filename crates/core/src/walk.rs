@@ -1,0 +1,284 @@
+//! Walking a workflow: what comes after a step, and why.
+//!
+//! Selection moves forward only. A step whose condition is false is passed and does not come back unless a
+//! jump says so; loop conditions are judged at the boundaries of iterations and nowhere else. Whatever an
+//! agent answers, a walk ends: every loop and every jump has a bound, and so has every search for a way on.
+
+mod arrive;
+mod jump;
+mod loops;
+mod results;
+#[cfg(test)]
+mod tests;
+pub mod view;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use longhaul_events::{
+    Choice, CloseOutcome, Considered, Content, Nonce, Place, Reason, SessionEvent, StepId, Timestamp,
+};
+use serde_json::{Value, json};
+
+use crate::session::{Arrival, NewStep, Onward};
+use crate::workflow::render::{self, Opening};
+use crate::workflow::scope::Scope;
+use crate::workflow::{Step, StepKind, Workflow};
+
+/// How much is looked at before a search for the next step is given up.
+const MOST_CONSIDERED: usize = 100_000;
+/// How much of that is written down.
+const MOST_KEPT: usize = 40;
+
+/// Where a session stands, with every value at hand.
+#[derive(Debug, Clone)]
+pub struct Standing<'a> {
+    pub workflow: &'a Workflow,
+    pub place: Place,
+    pub vars: BTreeMap<String, Arc<Value>>,
+    /// The lists of the loops under way, one for each frame.
+    pub items: Vec<Option<Arc<Value>>>,
+}
+
+/// What a decision needs from outside.
+#[derive(Debug, Clone, Copy)]
+pub struct Given {
+    /// For the next handle.
+    pub nonce: Nonce,
+    pub now: Timestamp,
+}
+
+/// The way on; or what must be put right first, by whoever just answered.
+pub type Way = Result<Onward, Vec<Reason>>;
+
+/// One search for the way on.
+#[derive(Debug)]
+pub struct Walk<'a> {
+    workflow: &'a Workflow,
+    given: Given,
+    opening: Opening,
+    place: Place,
+    vars: BTreeMap<String, Arc<Value>>,
+    items: Vec<Option<Arc<Value>>>,
+    /// From the outermost list to where we are.
+    spots: Vec<Spot<'a>>,
+    facts: Vec<SessionEvent>,
+    considered: Vec<Considered>,
+    left_out: u64,
+    /// Loops that began an iteration in this search.
+    begun: BTreeSet<&'a str>,
+}
+
+/// A place in a list of steps; behind its end when all were passed.
+#[derive(Debug, Clone, Copy)]
+struct Spot<'a> {
+    steps: &'a [Step],
+    index: usize,
+}
+
+/// What a search found.
+enum Found<'a> {
+    /// Look further.
+    Nothing,
+    Step(&'a Step),
+    Work(&'a Step),
+    Gate(Arrival),
+    Park(&'a Step, Vec<Reason>),
+    Close(CloseOutcome),
+    /// The way is barred until whoever just answered puts something right.
+    Refuse(Vec<Reason>),
+}
+
+impl<'a> Walk<'a> {
+    pub fn new(standing: Standing<'a>, given: Given) -> Self {
+        let Standing { workflow, place, vars, items } = standing;
+        Self {
+            workflow,
+            given,
+            opening: Opening::Later,
+            place,
+            vars,
+            items,
+            spots: Vec::new(),
+            facts: Vec::new(),
+            considered: Vec::new(),
+            left_out: 0,
+            begun: BTreeSet::new(),
+        }
+    }
+
+    /// The way into a workflow.
+    pub fn begin(mut self) -> Way {
+        self.opening = Opening::Start;
+        self.spots = vec![Spot { steps: &self.workflow.steps, index: 0 }];
+        self.search(Found::Nothing)
+    }
+
+    /// Hands out a step that the session stands at once more, with words of what was wrong.
+    pub fn again(mut self, id: &StepId, words: &str) -> Way {
+        let step = self.stand_at(id)?;
+        let mut arrival = self.hand_out(step);
+        if let Arrival::Step(NewStep { prompt: Content::Inline(prompt), .. }) = &mut arrival
+            && let Some(text) = prompt["text"].as_str()
+        {
+            prompt["text"] = json!(format!("{text}\n\n## Not confirmed\n\n{words}\n"));
+        }
+        Ok(self.end(arrival))
+    }
+
+    fn search(mut self, first: Found<'a>) -> Way {
+        let mut found = first;
+        for _ in 0..MOST_CONSIDERED {
+            let arrival = match found {
+                Found::Nothing => {
+                    found = self.look();
+                    continue;
+                }
+                Found::Step(step) => self.hand_out(step),
+                Found::Work(step) => Arrival::Work { step: id_of(step), place: self.place.clone() },
+                Found::Gate(arrival) => arrival,
+                Found::Park(step, reasons) => {
+                    Arrival::Park { step: id_of(step), reasons, place: self.place.clone() }
+                }
+                Found::Close(outcome) => Arrival::Close(outcome),
+                Found::Refuse(reasons) => return Err(reasons),
+            };
+            return Ok(self.end(arrival));
+        }
+        Err(vec![reason(
+            "TOO_MUCH_TO_LOOK_AT",
+            format!("more than {MOST_CONSIDERED} steps were passed without one to do"),
+            "make the loop's list shorter, or its condition true for some item",
+        )])
+    }
+
+    /// Looks at the spot we are at.
+    fn look(&mut self) -> Found<'a> {
+        let Some(spot) = self.spots.last().copied() else {
+            return Found::Close(CloseOutcome::Completed);
+        };
+        match spot.steps.get(spot.index) {
+            Some(step) => self.arrive(step),
+            None => {
+                self.spots.pop();
+                self.list_ended()
+            }
+        }
+    }
+
+    fn list_ended(&mut self) -> Found<'a> {
+        let Some(spot) = self.spots.last().copied() else {
+            return Found::Close(CloseOutcome::Completed);
+        };
+        let step = &spot.steps[spot.index];
+        match &step.kind {
+            StepKind::Loop(_) | StepKind::Todo(_) => self.boundary(step),
+            StepKind::Routine(_)
+            | StepKind::Prompt(_)
+            | StepKind::Run(_)
+            | StepKind::Gather(_)
+            | StepKind::Gate(_)
+            | StepKind::Parallel(_)
+            | StepKind::Spawn(_)
+            | StepKind::Deliver(_) => self.leave(step),
+        }
+    }
+
+    fn pass(&mut self) {
+        if let Some(spot) = self.spots.last_mut() {
+            spot.index += 1;
+        }
+    }
+
+    fn go_inside(&mut self, step: &'a Step) {
+        self.spots.push(Spot { steps: step.kind.inner(), index: 0 });
+    }
+
+    /// Takes up the way at a step that was handed out.
+    fn stand_at(&mut self, id: &StepId) -> Result<&'a Step, Vec<Reason>> {
+        let spots = find(&self.workflow.steps, &id.0).ok_or_else(|| vec![unknown_step(&id.0)])?;
+        let step = spots.last().map(|spot| &spot.steps[spot.index]);
+        self.spots = spots;
+        step.ok_or_else(|| vec![unknown_step(&id.0)])
+    }
+
+    fn hand_out(&self, step: &'a Step) -> Arrival {
+        let rendered = render::step(self.workflow, step, &self.scope(), self.opening);
+        let title = match self.count() {
+            Some(count) => format!("{} ({count})", rendered.title),
+            None => rendered.title,
+        };
+        let prompt = Content::Inline(json!({ "title": title, "text": rendered.prompt }));
+        Arrival::Step(NewStep {
+            step: id_of(step),
+            prompt,
+            nonce: self.given.nonce,
+            place: self.place.clone(),
+        })
+    }
+
+    /// `3 of 8`, in the innermost loop that knows how many there are.
+    fn count(&self) -> Option<String> {
+        let frame = self.place.frames.iter().rev().find(|frame| frame.of.is_some())?;
+        Some(format!("{} of {}", frame.iteration + 1, frame.of?))
+    }
+
+    fn end(mut self, arrival: Arrival) -> Onward {
+        if !self.considered.is_empty() {
+            let (considered, left_out) = (self.considered, self.left_out);
+            self.facts.push(SessionEvent::WayChosen { considered, left_out });
+        }
+        Onward { facts: self.facts, arrival }
+    }
+
+    fn consider(&mut self, step: &Step, choice: Choice, because: String) {
+        if self.considered.len() < MOST_KEPT {
+            self.considered.push(Considered { step: id_of(step), choice, because });
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    fn scope(&self) -> Scope<'_> {
+        Scope { vars: &self.vars, local: loops::locals(self.workflow, &self.place, &self.items) }
+    }
+}
+
+/// What a step may refer to where a session stands.
+pub fn scope<'a>(standing: &'a Standing<'_>) -> Scope<'a> {
+    Scope { vars: &standing.vars, local: loops::locals(standing.workflow, &standing.place, &standing.items) }
+}
+
+/// The step with an id.
+pub fn step<'a>(workflow: &'a Workflow, id: &str) -> Option<&'a Step> {
+    find(&workflow.steps, id)?.last().map(|spot| &spot.steps[spot.index])
+}
+
+fn find<'a>(steps: &'a [Step], id: &str) -> Option<Vec<Spot<'a>>> {
+    for (index, step) in steps.iter().enumerate() {
+        if step.id == id {
+            return Some(vec![Spot { steps, index }]);
+        }
+        if let Some(mut inside) = find(step.kind.inner(), id) {
+            inside.insert(0, Spot { steps, index });
+            return Some(inside);
+        }
+    }
+    None
+}
+
+fn id_of(step: &Step) -> StepId {
+    StepId(step.id.clone())
+}
+
+pub(crate) fn reason(code: &str, message: impl Into<String>, fix: impl Into<String>) -> Reason {
+    Reason { code: code.to_owned(), message: message.into(), fix: fix.into() }
+}
+
+fn unknown_step(id: &str) -> Reason {
+    reason(
+        "UNKNOWN_STEP",
+        format!("the pinned workflow has no step `{id}`"),
+        "run `longhaul log verify`: the session's log and its workflow do not belong together",
+    )
+}

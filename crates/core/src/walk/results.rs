@@ -1,0 +1,103 @@
+//! The way on after something ended: an agent's step, work of the engine, a gate.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use longhaul_events::{CloseOutcome, Content, GateKind, SessionEvent, StepId};
+use serde_json::Value;
+
+use super::{Found, Walk, Way, reason};
+use crate::workflow::answer::{Accepted, Decision};
+use crate::workflow::step::{GateBy, LoopOver, Todo};
+use crate::workflow::{Prompt, Step, StepKind};
+
+impl<'a> Walk<'a> {
+    /// After an answer that was accepted.
+    pub fn after_step(mut self, id: &StepId, accepted: Accepted) -> Way {
+        let step = self.stand_at(id)?;
+        self.set(accepted.set, accepted.unset);
+        if let (Some(Decision::Stop), StepKind::Prompt(prompt)) = (accepted.control, &step.kind) {
+            self.stop_loop(prompt);
+        }
+        let found = self.leave(step);
+        self.search(found)
+    }
+
+    /// After a step of the engine's own. `result` is what the runner saw.
+    pub fn after_work(mut self, id: &StepId, result: &Value) -> Way {
+        let step = self.stand_at(id)?;
+        let passed = result["outcome"] == "passed";
+        let found = match &step.kind {
+            StepKind::Run(run) => match &run.into {
+                Some(into) => self.keep(step, into, result.clone()),
+                None if passed => self.leave(step),
+                None => Found::Park(step, vec![not_passed(step, result)]),
+            },
+            StepKind::Gather(gather) if result["found"] == true => {
+                self.keep(step, &gather.into, result["value"].clone())
+            }
+            StepKind::Gather(gather) if gather.optional => self.leave(step),
+            StepKind::Gather(gather) => Found::Park(
+                step,
+                vec![reason(
+                    "NOTHING_GATHERED",
+                    format!("nothing was found for `{}`", gather.what),
+                    format!("put one in a place that the step looks at, or start with var `{}`", gather.into),
+                )],
+            ),
+            StepKind::Gate(gate) if matches!(gate.by, GateBy::Check(_)) && passed => self.leave(step),
+            _ => Found::Close(CloseOutcome::Failed { reason: not_passed(step, result).message }),
+        };
+        self.search(found)
+    }
+
+    /// After a gate was opened.
+    pub fn after_gate(mut self, id: &StepId, kind: GateKind) -> Way {
+        let step = self.stand_at(id)?;
+        let found = match kind {
+            GateKind::Gate => self.leave(step),
+            GateKind::Confirmation => self.move_on(step),
+        };
+        self.search(found)
+    }
+
+    fn keep(&mut self, step: &'a Step, into: &str, value: Value) -> Found<'a> {
+        self.set(BTreeMap::from([(into.to_owned(), value)]), Vec::new());
+        self.leave(step)
+    }
+
+    fn set(&mut self, set: BTreeMap<String, Value>, unset: Vec<String>) {
+        if set.is_empty() && unset.is_empty() {
+            return;
+        }
+        unset.iter().for_each(|name| drop(self.vars.remove(name)));
+        let contents =
+            set.iter().map(|(name, value)| (name.clone(), Content::Inline(value.clone()))).collect();
+        self.vars.extend(set.into_iter().map(|(name, value)| (name, Arc::new(value))));
+        self.facts.push(SessionEvent::VarsChanged { set: contents, unset });
+    }
+
+    fn stop_loop(&mut self, prompt: &Prompt) {
+        let Some(control) = &prompt.control else { return };
+        let workflow = self.workflow;
+        let named = |id: &str| match super::step(workflow, id).map(|step| &step.kind) {
+            Some(StepKind::Loop(looped)) => {
+                matches!(&looped.over, LoopOver::Control { loop_id } if *loop_id == control.loop_id)
+            }
+            Some(StepKind::Todo(Todo { may_stop, .. })) => *may_stop && id == control.loop_id,
+            _ => false,
+        };
+        if let Some(frame) = self.place.frames.iter_mut().rev().find(|frame| named(&frame.step.0)) {
+            frame.stopped = true;
+        }
+    }
+}
+
+fn not_passed(step: &Step, result: &Value) -> longhaul_events::Reason {
+    let outcome = result["outcome"].as_str().unwrap_or("unknown");
+    reason(
+        "NOT_PASSED",
+        format!("`{}` did not pass: {outcome}", step.id),
+        "look at its output (`longhaul session show`), put the cause right, then rewind to a step before it",
+    )
+}
