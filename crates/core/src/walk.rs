@@ -5,13 +5,16 @@
 //! agent answers, a walk ends: every loop and every jump has a bound, and so has every search for a way on.
 
 mod arrive;
+pub mod follow_up;
 mod jump;
 mod loops;
 mod results;
+pub mod start;
 #[cfg(test)]
 mod tests;
 pub mod view;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -29,6 +32,9 @@ use crate::workflow::{Step, StepKind, Workflow};
 const MOST_CONSIDERED: usize = 100_000;
 /// How much of that is written down.
 const MOST_KEPT: usize = 40;
+
+/// How the ids of follow-up steps begin; no id in a file may.
+const FOLLOW_UP: &str = "follow-up:";
 
 /// Where a session stands, with every value at hand.
 #[derive(Debug, Clone)]
@@ -254,6 +260,14 @@ pub fn step<'a>(workflow: &'a Workflow, id: &str) -> Option<&'a Step> {
     find(&workflow.steps, id)?.last().map(|spot| &spot.steps[spot.index])
 }
 
+/// The step with an id, or the one that a follow-up phase asks.
+pub fn step_or_follow_up<'a>(workflow: &'a Workflow, id: &str) -> Option<Cow<'a, Step>> {
+    if let Some(found) = step(workflow, id) {
+        return Some(Cow::Borrowed(found));
+    }
+    id.starts_with(FOLLOW_UP).then(|| Cow::Owned(follow_up::step(id)))
+}
+
 fn find<'a>(steps: &'a [Step], id: &str) -> Option<Vec<Spot<'a>>> {
     for (index, step) in steps.iter().enumerate() {
         if step.id == id {
@@ -271,7 +285,8 @@ fn id_of(step: &Step) -> StepId {
     StepId(step.id.clone())
 }
 
-pub(crate) fn reason(code: &str, message: impl Into<String>, fix: impl Into<String>) -> Reason {
+/// A reason from its parts.
+pub fn reason(code: &str, message: impl Into<String>, fix: impl Into<String>) -> Reason {
     Reason { code: code.to_owned(), message: message.into(), fix: fix.into() }
 }
 

@@ -190,6 +190,26 @@ pub enum ResolveFrom {
     Package,
 }
 
+impl VarType {
+    /// What a value should have been, if it does not fit.
+    pub fn misfit(&self, value: &serde_json::Value) -> Option<String> {
+        let (fits, expected) = match self {
+            Self::Any => (true, "anything"),
+            Self::String => (value.is_string(), "a text"),
+            Self::Number => (value.is_number(), "a number"),
+            Self::Integer => (value.is_i64() || value.is_u64(), "a whole number"),
+            Self::Boolean => (value.is_boolean(), "`true` or `false`"),
+            Self::Array => (value.is_array(), "a list"),
+            Self::Object => (value.is_object(), "an object"),
+            Self::Enum(allowed) => {
+                let words: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+                return (!allowed.contains(value)).then(|| format!("one of {}", words.join(", ")));
+            }
+        };
+        (!fits).then(|| expected.to_owned())
+    }
+}
+
 impl Workflow {
     /// Every step with those inside it, outer ones first, in the order of the file.
     pub fn all_steps(&self) -> Vec<&Step> {

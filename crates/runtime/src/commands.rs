@@ -4,6 +4,7 @@ mod keeping;
 pub(crate) mod session;
 #[cfg(test)]
 mod tests;
+pub(crate) mod walking;
 pub(crate) mod workspace;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ pub struct Commands {
     clock: Arc<dyn Clock>,
     entropy: Entropy,
     recent: session::Recent,
+    shelf: walking::Shelf,
 }
 
 impl std::fmt::Debug for Commands {
@@ -39,6 +41,7 @@ impl Commands {
             clock,
             entropy,
             recent: session::Recent::default(),
+            shelf: walking::Shelf::default(),
         }
     }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use longhaul_core::handle::Malformed;
 use longhaul_core::{config, session, workspace};
-use longhaul_events::SessionId;
+use longhaul_events::{Reason, SessionId};
 use longhaul_store::{ImportError, StoreError};
 use serde_json::Value;
 
@@ -73,6 +73,18 @@ pub enum Error {
     TooManyConflicts,
     #[error("the content has no canonical form: {0}; send plain JSON")]
     NotCanonical(#[from] longhaul_core::canonical::Error),
+    #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
+    NoWorkflow(SessionId),
+    #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
+    WorkflowUnreadable { session: SessionId, problem: String },
+    #[error("the session cannot start: {}", in_words(.0))]
+    BadStart(Vec<Reason>),
+    #[error("the answer cannot be taken, nothing was written: {}", in_words(.0))]
+    BadAnswer(Vec<Reason>),
+    #[error(
+        "step `{step}` was never handed out in session `{session}`; `longhaul session show {session}` lists its steps"
+    )]
+    NeverHandedOut { session: SessionId, step: String },
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
     UnknownStream(String),
 }
@@ -105,6 +117,10 @@ impl Error {
             Self::Config(_) => "E0401",
             Self::Secrets(_) => "E0402",
             Self::Import(_) => "E0501",
+            Self::NoWorkflow(_) | Self::WorkflowUnreadable { .. } => "E0601",
+            Self::BadStart(_) => "E0602",
+            Self::BadAnswer(_) => "E0603",
+            Self::NeverHandedOut { .. } => "E0204",
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
@@ -126,6 +142,9 @@ impl Error {
             | Self::UnknownStream(_)
             | Self::NotCanonical(_)
             | Self::TooShortToRedact(_)
+            | Self::BadAnswer(_)
+            | Self::BadStart(_)
+            | Self::NeverHandedOut { .. }
             | Self::Config(_) => Kind::Usage,
             Self::ForgedHandle(_)
             | Self::Session(_)
@@ -135,6 +154,7 @@ impl Error {
             | Self::NoTerminal
             | Self::UnderAgent
             | Self::NotConfirmed { .. }
+            | Self::NoWorkflow(_)
             | Self::Import(_) => Kind::Refused,
             Self::DifferentPayload { .. }
             | Self::Superseded
@@ -145,6 +165,7 @@ impl Error {
             | Self::ReadFile { .. }
             | Self::Show(_)
             | Self::Secrets(_)
+            | Self::WorkflowUnreadable { .. }
             | Self::Homeless(_) => Kind::Environment,
         }
     }
@@ -186,4 +207,9 @@ impl From<ImportError> for Error {
     fn from(error: ImportError) -> Self {
         Self::Import(error)
     }
+}
+
+/// Reasons in one text, for places that have no room for a list.
+fn in_words(reasons: &[Reason]) -> String {
+    reasons.iter().map(|reason| format!("{}; {}", reason.message, reason.fix)).collect::<Vec<_>>().join("\n")
 }

@@ -21,6 +21,7 @@ mod workspaces;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
 pub use commands::session::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
+pub use commands::walking::{Advance, AnswerGate, Checkpoint, Rewind, StartSession, WorkOrder, WorkResult};
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use error::{Error, Kind};
@@ -37,12 +38,15 @@ pub mod types {
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::time::rfc3339;
     pub use longhaul_core::units::show_size;
+    pub use longhaul_core::walk::view::{GateView, StepView};
+    pub use longhaul_core::workflow::Workflow;
+    pub use longhaul_core::workflow::answer::Answer;
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
-        Channel, CloseOutcome, Digest, Driver, Epoch, NodeId, Position, Seq, SessionId, StepId, StreamId,
-        Timestamp, WorkspaceId,
+        Channel, Checkout, CloseOutcome, Digest, Driver, Epoch, NodeId, Position, Reason, Seq, SessionId,
+        StepId, StreamId, Timestamp, Verdict as GateVerdict, WorkspaceId,
     };
-    pub use longhaul_store::views::{SessionRow, SessionStatus, WorkspaceRow};
+    pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;
     pub use longhaul_store::{
         Backup, Collected, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_core::scrub::Scrubber;
-use longhaul_events::{Content, Digest, Seq, StreamEvent, StreamId, Timestamp};
+use longhaul_events::{Content, Digest, Kept, Seq, StreamEvent, StreamId, Timestamp};
 use longhaul_store::{Append, AppendError, Log, NewBlob, State, StreamAppend};
 use serde_json::Value;
 
@@ -11,6 +11,9 @@ use crate::error::Error;
 
 /// Larger contents become blobs, so that reading a stream stays cheap.
 const INLINE_CONTENT: usize = 4096;
+
+/// The same for what is also part of a stream's state, which is written with every decision.
+const INLINE_STATE: usize = 256;
 
 /// How often a decision is made anew because somebody else wrote first.
 const ATTEMPTS: usize = 64;
@@ -53,18 +56,23 @@ impl Recorder {
     /// Takes secrets out of a value and decides where it will lie.
     pub(crate) fn content(&self, mut value: Value, contents: &mut Contents) -> Content {
         self.scrubber.value(&mut value);
+        self.lay(value, INLINE_CONTENT, &mut contents.blobs)
+    }
+
+    /// Puts a value without secrets where it belongs by its size.
+    fn lay(&self, mut value: Value, limit: usize, blobs: &mut Vec<NewBlob>) -> Content {
         let mut text = value.to_string();
         // A secret that is a document itself is spread over the structure of the value, and shows in its text.
         if self.scrubber.finds_any(text.as_bytes()) {
             value = Value::String(self.scrubber.text(&text).into_owned());
             text = value.to_string();
         }
-        if text.len() <= INLINE_CONTENT {
+        if text.len() <= limit {
             return Content::Inline(value);
         }
         let blob = NewBlob::new(text.into_bytes());
         let reference = blob.reference();
-        contents.blobs.push(blob);
+        blobs.push(blob);
         Content::Blob(reference)
     }
 
@@ -75,12 +83,12 @@ impl Recorder {
         at: Timestamp,
         contents: &Contents,
         mut decide: impl FnMut() -> Result<(A, Decided<A::Event, Answer>), Error>,
-    ) -> Result<(Answer, A), Error> {
+    ) -> Result<(Answer, Stored<A>), Error> {
         for _ in 0..ATTEMPTS {
             let epoch = self.log.state_epoch();
             let (state, decided) = decide()?;
             let (events, answer) = match decided {
-                Decided::Nothing(answer) => return Ok((answer, state)),
+                Decided::Nothing(answer) => return Ok((answer, Stored { state, events: Vec::new() })),
                 Decided::Events(events, answer) => (events, answer),
             };
             if let Some(after) = self.store(stream, at, contents, Loaded { state, epoch }, events)? {
@@ -98,29 +106,42 @@ impl Recorder {
         contents: &Contents,
         loaded: Loaded<A>,
         events: Vec<A::Event>,
-    ) -> Result<Option<A>, Error> {
+    ) -> Result<Option<Stored<A>>, Error> {
         let Loaded { mut state, epoch } = loaded;
-        let events = self.clean(events);
+        let mut blobs = contents.blobs.clone();
+        let events = self.clean(events, &mut blobs);
         let expected = state.seq();
         events.iter().for_each(|event| state.apply(event));
         let part = StreamAppend::new(stream, expected, &events, Some(state.state()));
-        match self.log.append(Append {
-            at,
-            state_epoch: epoch,
-            streams: vec![part],
-            blobs: contents.blobs.clone(),
-        }) {
-            Ok(_) => Ok(Some(state)),
+        match self.log.append(Append { at, state_epoch: epoch, streams: vec![part], blobs }) {
+            Ok(_) => Ok(Some(Stored { state, events })),
             Err(AppendError::Conflict { .. }) => Ok(None),
             Err(AppendError::Store(error)) => Err(error.into()),
         }
     }
 
-    /// The last net: whatever text an event carries, no known secret is in it.
-    fn clean<E: StreamEvent>(&self, mut events: Vec<E>) -> Vec<E> {
-        events.iter_mut().for_each(|event| self.scrubber.event(event));
+    /// The last net: whatever text an event carries, no known secret is in it, and nothing large.
+    fn clean<E: StreamEvent>(&self, mut events: Vec<E>, blobs: &mut Vec<NewBlob>) -> Vec<E> {
+        for event in &mut events {
+            self.scrubber.event(event);
+            for slot in event.contents() {
+                let limit = match slot.kept {
+                    Kept::InEvent => INLINE_CONTENT,
+                    Kept::InState => INLINE_STATE,
+                };
+                if let Content::Inline(value) = slot.content {
+                    *slot.content = self.lay(value.take(), limit, blobs);
+                }
+            }
+        }
         events
     }
+}
+
+/// What was stored, and the state after it.
+pub(crate) struct Stored<A: Aggregate> {
+    pub(crate) state: A,
+    pub(crate) events: Vec<A::Event>,
 }
 
 /// A state, and the state epoch of the log before it was loaded.

@@ -18,10 +18,10 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use crate::error::StoreError;
 use crate::log::{DamagedRow, Decision, Log};
 use crate::sqlite::connection::be_patient;
-pub use rows::{Row, SessionRow, SessionStatus, WorkspaceRow};
+pub use rows::{GateRow, Row, SessionRow, SessionStatus, Waiting, WorkspaceRow};
 
 /// Raised whenever the same log gives other rows.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const BATCH: usize = 500;
 
 const SCHEMA: &str = "

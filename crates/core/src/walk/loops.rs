@@ -139,10 +139,9 @@ impl<'a> Walk<'a> {
             _ => return Ok((frame, None)),
         };
         let items = self.list_of(step, list, max)?;
-        if let Some(problem) = answer::primitive_items(step.kind.inner(), item_var, &items) {
-            return Err(vec![reason("ITEMS_HAVE_NO_FIELDS", problem.message, problem.fix)]);
-        }
-        let of = Some(items.as_array().map_or(0, Vec::len) as u64);
+        let listed = items.as_array().map(Vec::as_slice).unwrap_or_default();
+        answer::refuse_primitives(step.kind.inner(), item_var, listed).map_err(|refusal| vec![refusal])?;
+        let of = Some(listed.len() as u64);
         let content = Some(Content::Inline((*items).clone()));
         Ok((Frame { of, items: content, ..frame }, Some(items)))
     }
@@ -151,7 +150,7 @@ impl<'a> Walk<'a> {
         let scope = self.scope();
         let found = scope.lookup(list);
         let Some(Value::Array(items)) = found.value() else {
-            let seen = found.value().map_or("not set".to_owned(), |value| format!("{}", kind_of(value)));
+            let seen = found.value().map_or("not set", kind_of);
             return Err(vec![reason(
                 "LIST_EXPECTED",
                 format!("`{}` goes through the list `{list}`, which is {seen}", step.id),

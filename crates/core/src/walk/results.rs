@@ -14,6 +14,10 @@ use crate::workflow::{Prompt, Step, StepKind};
 impl<'a> Walk<'a> {
     /// After an answer that was accepted.
     pub fn after_step(mut self, id: &StepId, accepted: Accepted) -> Way {
+        if super::follow_up::is_follow_up(id) {
+            self.set(accepted.set, accepted.unset);
+            return self.search(Found::Close(CloseOutcome::Completed));
+        }
         let step = self.stand_at(id)?;
         self.set(accepted.set, accepted.unset);
         if let (Some(Decision::Stop), StepKind::Prompt(prompt)) = (accepted.control, &step.kind) {

@@ -5,7 +5,7 @@ mod requires;
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+pub use longhaul_events::Reason;
 use serde_json::{Map, Value};
 
 use super::scope::Scope;
@@ -21,14 +21,6 @@ pub struct Answer {
     /// A null deletes.
     pub vars: Map<String, Value>,
     pub artifacts: Vec<Value>,
-}
-
-/// Why an answer was refused, in words that can be pasted back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reason {
-    pub code: String,
-    pub message: String,
-    pub fix: String,
 }
 
 /// What an accepted answer changes.

@@ -5,17 +5,19 @@ use std::sync::{Mutex, PoisonError};
 
 use longhaul_core::canonical;
 use longhaul_core::handle::Handle;
-use longhaul_core::session::{self, Actor, Command, FinishStep, NewStep, OpenSession, Session, Then};
+use longhaul_core::session::{
+    self, Actor, Arrival, Command, FinishStep, NewStep, Onward, OpenSession, Session,
+};
 use longhaul_events::{
-    CloseOutcome, Content, Digest, Driver, Epoch, NodeId, Nonce, Seq, SessionEvent, SessionId, SessionKey,
-    StepId, StreamId, WorkspaceId,
+    CloseOutcome, Content, Digest, Driver, Epoch, NodeId, Nonce, Place, Seq, SessionEvent, SessionId,
+    SessionKey, StepId, StreamId, WorkspaceId,
 };
 use longhaul_store::{Decision, State};
 use serde_json::Value;
 
 use super::Commands;
 use crate::error::Error;
-use crate::recorder::{Aggregate, Contents, Decided, Loaded};
+use crate::recorder::{Aggregate, Contents, Decided, Loaded, Stored};
 
 /// How many decisions are read at a time while looking for one.
 const BATCH: usize = 64;
@@ -105,9 +107,9 @@ impl Aggregate for Session {
 }
 
 /// A session that is about to be opened: it has no events yet.
-struct Unopened {
-    id: SessionId,
-    opened: Option<Session>,
+pub(super) struct Unopened {
+    pub(super) id: SessionId,
+    pub(super) opened: Option<Session>,
 }
 
 impl Aggregate for Unopened {
@@ -136,7 +138,7 @@ impl Commands {
         let key = SessionKey::from_bytes(self.entropy.bytes());
         let mut contents = Contents::default();
         let goal = self.recorder.content(new.goal, &mut contents);
-        let open = OpenSession { key, goal, workspace: new.workspace, parent: new.parent };
+        let open = OpenSession { key, goal, workspace: new.workspace, parent: new.parent, workflow: None };
         let opened = self.recorder.record(id.into(), self.clock.now(), &contents, || {
             let events = Session::open(open.clone());
             Ok((Unopened { id, opened: None }, Decided::Events(events, id)))
@@ -197,7 +199,8 @@ impl Commands {
             payload: self.recorder.content(payload.clone(), &mut contents),
             payload_hash,
             answer: self.recorder.content(answer, &mut contents),
-            then: self.then(then, &mut contents),
+            onward: self.onward(then, &mut contents),
+            restored: None,
         };
         let fresh_answer = self.recorder_value(&stored.answer, &contents)?;
         self.decide(handle.session, &contents, |session| {
@@ -244,21 +247,30 @@ impl Commands {
         })
     }
 
-    /// Decides on what this process last knew, which is nearly always right; the store refuses it if not.
-    /// Anything but new facts is decided again on fresh state, because only facts are checked by the store.
     fn decide<Answer>(
         &self,
         id: SessionId,
         contents: &Contents,
-        mut decide: impl FnMut(&Session) -> Result<Decided<SessionEvent, Answer>, Error>,
+        decide: impl FnMut(&Session) -> Result<Decided<SessionEvent, Answer>, Error>,
     ) -> Result<Answer, Error> {
+        self.decide_and_keep(id, contents, decide).map(|(answer, _)| answer)
+    }
+
+    /// Decides on what this process last knew, which is nearly always right; the store refuses it if not.
+    /// Anything but new facts is decided again on fresh state, because only facts are checked by the store.
+    pub(super) fn decide_and_keep<Answer>(
+        &self,
+        id: SessionId,
+        contents: &Contents,
+        mut decide: impl FnMut(&Session) -> Result<Decided<SessionEvent, Answer>, Error>,
+    ) -> Result<(Answer, Stored<Session>), Error> {
         if let Some(known) = self.recent.take(id)
             && let Ok(Decided::Events(events, answer)) = decide(&known.state)
         {
             let epoch = known.epoch;
             if let Some(after) = self.recorder.store(id.into(), self.clock.now(), contents, known, events)? {
-                self.recent.put(after, epoch);
-                return Ok(answer);
+                self.recent.put(after.state.clone(), epoch);
+                return Ok((answer, after));
             }
         }
         let epoch = self.recorder.log.state_epoch();
@@ -267,8 +279,8 @@ impl Commands {
             let decided = decide(&session)?;
             Ok((session, decided))
         })?;
-        self.recent.put(after, epoch);
-        Ok(answer)
+        self.recent.put(after.state.clone(), epoch);
+        Ok((answer, after))
     }
 
     /// The state of a session: from its head, or folded anew when the head has none that this release knows.
@@ -290,7 +302,7 @@ impl Commands {
     }
 
     /// Reads decisions until `look` has found what it looks for.
-    fn each_decision<Found>(
+    pub(super) fn each_decision<Found>(
         &self,
         id: SessionId,
         after: Seq,
@@ -340,7 +352,7 @@ impl Commands {
         Ok(Answered { answer: self.value_of(&answer)?, next, replayed: true })
     }
 
-    fn check_node(&self, id: SessionId, node: NodeId) -> Result<(), Error> {
+    pub(super) fn check_node(&self, id: SessionId, node: NodeId) -> Result<(), Error> {
         let before = Seq(node.0.0.saturating_sub(1));
         let decisions = self.recorder.log.read(id.into(), before, 1)?;
         let mut handed_out = false;
@@ -353,7 +365,7 @@ impl Commands {
         if handed_out { Ok(()) } else { Err(session::Rejection::NoSuchNode { node }.into()) }
     }
 
-    fn value_of(&self, content: &Content) -> Result<Value, Error> {
+    pub(super) fn value_of(&self, content: &Content) -> Result<Value, Error> {
         match content {
             Content::Inline(value) => Ok(value.clone()),
             Content::Blob(blob) => Ok(parsed(&self.recorder.log.blob(blob.sha256)?)),
@@ -373,19 +385,20 @@ impl Commands {
 
     fn new_step(&self, step: StepRequest, contents: &mut Contents) -> NewStep {
         let prompt = self.recorder.content(step.prompt, contents);
-        NewStep { step: step.step, prompt, nonce: Nonce::from_bytes(self.entropy.bytes()) }
+        let nonce = Nonce::from_bytes(self.entropy.bytes());
+        NewStep { step: step.step, prompt, nonce, place: Place::default() }
     }
 
-    fn then(&self, then: ThenRequest, contents: &mut Contents) -> Then {
+    fn onward(&self, then: ThenRequest, contents: &mut Contents) -> Onward {
         match then {
-            ThenRequest::HandOut(step) => Then::HandOut(self.new_step(step, contents)),
-            ThenRequest::Close(outcome) => Then::Close(outcome),
+            ThenRequest::HandOut(step) => Arrival::Step(self.new_step(step, contents)).into(),
+            ThenRequest::Close(outcome) => Arrival::Close(outcome).into(),
         }
     }
 }
 
 /// A redacted blob may no longer be JSON; then its text is the value.
-fn parsed(bytes: &[u8]) -> Value {
+pub(super) fn parsed(bytes: &[u8]) -> Value {
     serde_json::from_slice(bytes)
         .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(bytes).into_owned()))
 }

@@ -2,8 +2,8 @@
 
 use longhaul_core::workspace::Workspace;
 use longhaul_events::{
-    CloseOutcome, Content, Driver, Seq, SessionEvent, SessionId, StepId, StreamId, StreamKind, Timestamp,
-    WorkspaceEvent, WorkspaceId,
+    Channel, Checkout, CloseOutcome, Content, Driver, GateKind, NodeId, Seq, SessionEvent, SessionId, StepId,
+    StreamId, StreamKind, Timestamp, WorkspaceEvent, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +11,8 @@ use crate::log::{DamagedRow, Decision};
 
 /// The longest goal that a list shows.
 const GOAL_LETTERS: usize = 120;
+/// How much of a session's notes can be searched.
+const NOTES_LETTERS: usize = 4000;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -31,10 +33,37 @@ pub struct SessionRow {
     /// The step that is out.
     pub step: Option<StepId>,
     pub steps_finished: u64,
+    pub waiting: Waiting,
+    pub workflow: Option<String>,
+    pub checkout: Option<Checkout>,
+    /// The newest notes, cut to what is worth searching.
+    pub notes: String,
     pub driver: Option<Driver>,
     pub opened_at: Timestamp,
     pub updated_at: Timestamp,
     pub damage: Option<String>,
+}
+
+/// What a session waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Waiting {
+    Nothing,
+    Agent,
+    Work,
+    Gate(GateRow),
+    /// With the first reason.
+    Parked(String),
+}
+
+/// An open gate in a list.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateRow {
+    pub gate: NodeId,
+    pub kind: GateKind,
+    pub question: String,
+    pub accepts: Channel,
+    pub until: Timestamp,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -103,6 +132,10 @@ impl Row {
                 status: SessionStatus::Open,
                 step: None,
                 steps_finished: 0,
+                waiting: Waiting::Nothing,
+                workflow: None,
+                checkout: None,
+                notes: String::new(),
                 driver: None,
                 opened_at: at,
                 updated_at: at,
@@ -159,19 +192,69 @@ impl SessionRow {
                 self.driver = Some(driver.clone());
             }
             SessionEvent::DriverExpired { .. } | SessionEvent::DriverReleased { .. } => self.driver = None,
-            SessionEvent::StepHandedOut { step, .. } => self.step = Some(step.clone()),
-            SessionEvent::StepFinished { .. } => {
+            SessionEvent::StepHandedOut { step, .. } => self.wait(step, Waiting::Agent),
+            SessionEvent::StepFinished { payload, .. } => {
                 self.step = None;
+                self.waiting = Waiting::Nothing;
                 self.steps_finished += 1;
+                self.note(payload);
             }
             SessionEvent::Closed { outcome } => {
                 self.driver = None;
+                self.step = None;
+                self.waiting = Waiting::Nothing;
                 self.status = SessionStatus::Closed(outcome.clone());
             }
+            SessionEvent::WorkflowPinned { id, checkout, .. } => {
+                self.workflow = Some(id.clone());
+                self.checkout.clone_from(checkout);
+            }
+            SessionEvent::WorkBegan { step, .. } => self.wait(step, Waiting::Work),
+            SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. } => {
+                let (kind, accepts, until) = (*kind, *accepts, *until);
+                let gate = GateRow { gate: *gate, kind, question: shown(question), accepts, until };
+                self.wait(step, Waiting::Gate(gate));
+            }
+            SessionEvent::Parked { step, reasons, .. } => {
+                let words = reasons.first().map(|reason| reason.message.clone()).unwrap_or_default();
+                self.wait(step, Waiting::Parked(words));
+            }
+            SessionEvent::WorkFinished { .. }
+            | SessionEvent::GateAnswered { .. }
+            | SessionEvent::GateExpired { .. } => self.waiting = Waiting::Nothing,
+            SessionEvent::Forked { restored, .. } => {
+                self.waiting = Waiting::Nothing;
+                self.status = SessionStatus::Open;
+                self.step = restored.as_ref().map(|restored| restored.step.clone()).or(self.step.take());
+            }
+            SessionEvent::Continued { .. } => self.status = SessionStatus::Open,
+            SessionEvent::Checkpointed { notes, .. } => self.note(notes),
             SessionEvent::DriverRenewed { .. }
             | SessionEvent::HandleReissued { .. }
-            | SessionEvent::Forked { .. } => {}
+            | SessionEvent::VarsChanged { .. }
+            | SessionEvent::WayChosen { .. }
+            | SessionEvent::LoopExhausted { .. }
+            | SessionEvent::AttemptRefused { .. }
+            | SessionEvent::WorkStarted { .. }
+            | SessionEvent::Rewound { .. } => {}
         }
+    }
+}
+
+impl SessionRow {
+    fn wait(&mut self, step: &StepId, waiting: Waiting) {
+        self.step = Some(step.clone());
+        self.waiting = waiting;
+    }
+
+    /// Keeps the newest notes, so that a session can be found by what was written.
+    fn note(&mut self, content: &Content) {
+        let Content::Inline(value) = content else { return };
+        let Some(notes) = value["notes"].as_str().or(value.as_str()) else { return };
+        self.notes.push_str(notes);
+        self.notes.push('\n');
+        let excess = self.notes.chars().count().saturating_sub(NOTES_LETTERS);
+        self.notes = self.notes.chars().skip(excess).collect();
     }
 }
 

@@ -1,0 +1,67 @@
+//! Follow-up phases: one more step after a session was completed, in the context of the same workflow.
+
+use std::collections::BTreeMap;
+
+use longhaul_events::{Content, Nonce, Place, StepId};
+use serde_json::json;
+
+use super::{FOLLOW_UP, Standing};
+use crate::session::NewStep;
+use crate::workflow::prompt::{Body, Notes, Prompt};
+use crate::workflow::render::{self, Opening};
+use crate::workflow::{DEFAULT_ATTEMPTS, Step, StepKind};
+
+/// The step that asks for what was asked for in words.
+pub fn ask(standing: &Standing<'_>, phase: u32, text: &str, nonce: Nonce) -> NewStep {
+    let id = format!("{FOLLOW_UP}{phase}");
+    let mut asked = step(&id);
+    let rendered = render::step(standing.workflow, &asked, &super::scope(standing), Opening::Resume);
+    // The text is a person's own and no template.
+    let prompt = format!("{text}\n\n{}", rendered.prompt);
+    asked.title = rendered.title;
+    NewStep {
+        step: StepId(id),
+        prompt: Content::Inline(json!({ "title": asked.title, "text": prompt })),
+        nonce,
+        place: Place::default(),
+    }
+}
+
+pub(super) fn step(id: &str) -> Step {
+    let prompt = Prompt {
+        body: Body::Text("Do what was asked for above, in the light of everything done so far.".to_owned()),
+        fragments: Vec::new(),
+        notes: Notes::Required,
+        produces: BTreeMap::new(),
+        outputs: Vec::new(),
+        validate: Vec::new(),
+        assessments: Vec::new(),
+        control: None,
+        functions: Vec::new(),
+        function_calls: Vec::new(),
+        ask_for_files: false,
+        audit: None,
+        verification: None,
+    };
+    Step {
+        id: id.to_owned(),
+        title: "Follow-up".to_owned(),
+        when: None,
+        jump: None,
+        confirm: None,
+        role: None,
+        guidance: Vec::new(),
+        model: None,
+        budget: None,
+        system_prompt: None,
+        attempts: DEFAULT_ATTEMPTS,
+        references: Vec::new(),
+        requires: Vec::new(),
+        kind: StepKind::Prompt(Box::new(prompt)),
+    }
+}
+
+/// Whether a step belongs to a follow-up phase.
+pub fn is_follow_up(id: &StepId) -> bool {
+    id.0.starts_with(FOLLOW_UP)
+}

@@ -1,0 +1,78 @@
+//! The vars that a session starts with.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use longhaul_events::Reason;
+use serde_json::{Map, Value};
+
+use super::reason;
+use crate::workflow::step::GatherFrom;
+use crate::workflow::{StepKind, VarDeclaration, VarWriter, Vars, Workflow};
+
+/// The var that always holds the goal.
+const GOAL: &str = "goal";
+
+/// Checks what was given against what the workflow declares, and adds the goal and the defaults.
+pub fn initial_vars(
+    workflow: &Workflow,
+    goal: &str,
+    given: &Map<String, Value>,
+) -> Result<BTreeMap<String, Value>, Vec<Reason>> {
+    let mut vars: BTreeMap<String, Value> =
+        given.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let mut reasons = Vec::new();
+    if goal.trim().is_empty() {
+        reasons.push(reason("GOAL_REQUIRED", "the goal is empty", "say what the session is for"));
+    }
+    vars.entry(GOAL.to_owned()).or_insert_with(|| Value::from(goal));
+    if let Vars::Declared(declared) = &workflow.vars {
+        let injected = injected(workflow);
+        let misfits = vars.iter().filter(|(name, _)| !injected.contains(name.as_str()));
+        reasons.extend(misfits.filter_map(|(name, value)| misfit(declared, name, value)));
+        for (name, declaration) in declared {
+            match (&declaration.default, vars.contains_key(name)) {
+                (Some(default), false) => drop(vars.insert(name.clone(), default.clone())),
+                (None, false) if declaration.required => reasons.push(reason(
+                    "VAR_REQUIRED",
+                    format!("workflow `{}` needs var `{name}` to start", workflow.id),
+                    format!("start it with `--vars '{{\"{name}\": …}}'`"),
+                )),
+                _ => {}
+            }
+        }
+    }
+    if reasons.is_empty() { Ok(vars) } else { Err(reasons) }
+}
+
+/// Inputs that a `gather` step takes from whoever starts the session.
+fn injected(workflow: &Workflow) -> BTreeSet<&str> {
+    let gathers = workflow.all_steps().into_iter().filter_map(|step| match &step.kind {
+        StepKind::Gather(gather) if gather.from.contains(&GatherFrom::Injected) => Some(&*gather.into),
+        _ => None,
+    });
+    gathers.collect()
+}
+
+fn misfit(declared: &BTreeMap<String, VarDeclaration>, name: &str, value: &Value) -> Option<Reason> {
+    let Some(declaration) = declared.get(name) else {
+        if name == GOAL {
+            return None;
+        }
+        let known: Vec<&str> = declared.keys().map(String::as_str).collect();
+        return Some(reason(
+            "UNKNOWN_VAR",
+            format!("the workflow declares no var `{name}`"),
+            format!("use one of: {}", known.join(", ")),
+        ));
+    };
+    if declaration.writer == VarWriter::Engine {
+        return Some(reason(
+            "VAR_NOT_SETTABLE",
+            format!("var `{name}` is set by a step of the workflow"),
+            "leave it out",
+        ));
+    }
+    declaration.kind.misfit(value).map(|expected| {
+        reason("VAR_TYPE", format!("var `{name}` must be {expected}"), format!("give `{name}` such a value"))
+    })
+}

@@ -1,0 +1,195 @@
+//! What whoever drives a session gets to see: one object, the same at the shell and over MCP.
+
+use longhaul_events::{Channel, CloseOutcome, GateKind, NodeId, Nonce, Place, Reason, StepId};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::{reason, step};
+use crate::session::Session;
+use crate::workflow::answer::{Requires, requirements};
+use crate::workflow::{StepKind, Workflow};
+
+/// How soon it pays to ask again.
+const RETRY_AFTER_MS: u64 = 1000;
+
+/// Where a session stands after a call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StepView {
+    pub session_id: String,
+    pub step_id: Option<String>,
+    pub title: Option<String>,
+    pub prompt: Option<String>,
+    pub continue_token: Option<String>,
+    pub checkpoint_token: Option<String>,
+    pub is_complete: bool,
+    pub requires: Option<Requires>,
+    pub blocked: Option<Blocked>,
+    pub gate: Option<GateView>,
+    pub working: Option<Working>,
+    pub progress: Progress,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Blocked {
+    pub reasons: Vec<Reason>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct GateView {
+    pub id: String,
+    pub kind: GateKind,
+    pub question: String,
+    pub accepts: Channel,
+}
+
+/// A state, never a recorded answer: the same call asks again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Working {
+    pub since: String,
+    pub retry_after_ms: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Progress {
+    pub done: usize,
+    pub total: usize,
+}
+
+/// A step as it was handed out.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HandedOut {
+    pub node: NodeId,
+    pub nonce: Nonce,
+    pub step: StepId,
+    pub place: Place,
+    /// `{title, text}`.
+    pub prompt: Value,
+}
+
+/// What a call came to.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shown {
+    Step(HandedOut),
+    /// The same step again, with what was wrong.
+    Refused(HandedOut, Vec<Reason>),
+    Gate {
+        gate: NodeId,
+        step: StepId,
+        kind: GateKind,
+        question: String,
+        accepts: Channel,
+    },
+    Working {
+        step: StepId,
+        since: String,
+    },
+    Parked {
+        step: StepId,
+        reasons: Vec<Reason>,
+    },
+    Closed(CloseOutcome),
+}
+
+impl Shown {
+    /// Whether it will never change. What is not settled is asked again by the same call.
+    pub const fn is_settled(&self) -> bool {
+        match self {
+            Self::Step(_) | Self::Refused(..) | Self::Parked { .. } | Self::Closed(_) => true,
+            Self::Gate { .. } | Self::Working { .. } => false,
+        }
+    }
+}
+
+/// Makes the object of it.
+pub fn view(workflow: &Workflow, session: &Session, shown: Shown, warnings: Vec<String>) -> StepView {
+    let mut view = StepView {
+        session_id: session.id.to_string(),
+        step_id: None,
+        title: None,
+        prompt: None,
+        continue_token: None,
+        checkpoint_token: None,
+        is_complete: false,
+        requires: None,
+        blocked: None,
+        gate: None,
+        working: None,
+        progress: Progress { done: 0, total: leaves(workflow).len() },
+        warnings,
+    };
+    match shown {
+        Shown::Step(step) => view.show_step(workflow, session, &step),
+        Shown::Refused(step, reasons) => {
+            view.show_step(workflow, session, &step);
+            view.blocked = Some(Blocked { reasons });
+        }
+        Shown::Gate { gate, step, kind, question, accepts } => {
+            view.stand_at(workflow, &step);
+            view.gate = Some(GateView { id: gate_id(session, gate), kind, question, accepts });
+        }
+        Shown::Working { step, since } => {
+            view.stand_at(workflow, &step);
+            view.working = Some(Working { since, retry_after_ms: RETRY_AFTER_MS });
+        }
+        Shown::Parked { step, reasons } => {
+            view.stand_at(workflow, &step);
+            view.blocked = Some(Blocked { reasons });
+        }
+        Shown::Closed(outcome) => view.show_end(&outcome),
+    }
+    view
+}
+
+/// The name under which a person answers a gate.
+pub fn gate_id(session: &Session, gate: NodeId) -> String {
+    format!("{}.{gate}", session.id)
+}
+
+impl StepView {
+    fn show_step(&mut self, workflow: &Workflow, session: &Session, step: &HandedOut) {
+        self.stand_at(workflow, &step.step);
+        let text = |key: &str| step.prompt[key].as_str().map(str::to_owned);
+        self.title = text("title").or(self.title.take());
+        self.prompt = text("text").or_else(|| Some(step.prompt.to_string()));
+        self.continue_token = Some(session.sign(step.node, step.nonce).to_string());
+        self.checkpoint_token = Some(session.sign_checkpoint(step.node, step.nonce).to_string());
+        let asked = super::step_or_follow_up(workflow, &step.step.0);
+        self.requires = asked.map(|asked| requirements(workflow, &asked));
+    }
+
+    fn stand_at(&mut self, workflow: &Workflow, id: &StepId) {
+        self.step_id = Some(id.0.clone());
+        self.title = step(workflow, &id.0).map(|step| step.title.clone());
+        let leaves = leaves(workflow);
+        self.progress.done = leaves.iter().position(|leaf| *leaf == id.0).unwrap_or(leaves.len());
+    }
+
+    fn show_end(&mut self, outcome: &CloseOutcome) {
+        self.is_complete = *outcome == CloseOutcome::Completed;
+        let (code, message, fix) = match outcome {
+            CloseOutcome::Completed => {
+                self.progress.done = self.progress.total;
+                return;
+            }
+            CloseOutcome::Cancelled { by } => {
+                ("SESSION_CANCELLED", format!("the session was cancelled by {by}"), "start a new session")
+            }
+            CloseOutcome::Failed { reason } => (
+                "SESSION_FAILED",
+                format!("the session failed: {reason}"),
+                "rewind it to a step before the failure (`longhaul session rewind`), or start a new session",
+            ),
+        };
+        self.blocked = Some(Blocked { reasons: vec![reason(code, message, fix)] });
+    }
+}
+
+/// The ids of the steps that are done, as opposed to those that hold others.
+fn leaves(workflow: &Workflow) -> Vec<&str> {
+    let holds_none =
+        |kind: &StepKind| !matches!(kind, StepKind::Loop(_) | StepKind::Todo(_) | StepKind::Routine(_));
+    workflow.all_steps().into_iter().filter(|step| holds_none(&step.kind)).map(|step| &*step.id).collect()
+}

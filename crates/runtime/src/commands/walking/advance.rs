@@ -1,0 +1,152 @@
+//! Advancing: an answer is judged, recorded and answered, once and for ever.
+
+use std::sync::Arc;
+
+use longhaul_core::canonical;
+use longhaul_core::handle::Handle;
+use longhaul_core::session::{Command, FinishStep, RefuseAttempt, Rejection, Session};
+use longhaul_core::walk::view::StepView;
+use longhaul_core::walk::{self, Walk};
+use longhaul_core::workflow::Workflow;
+use longhaul_core::workflow::answer::{self, Answer};
+use longhaul_events::{Content, Digest, Epoch, Restored, SessionId};
+use serde_json::{Value, json};
+
+use super::Commands;
+use crate::error::Error;
+use crate::recorder::{Contents, Decided};
+
+#[derive(Debug, Clone)]
+pub struct Advance {
+    pub handle: Handle,
+    pub answer: Answer,
+    /// Named by the driver that holds the session's lease.
+    pub epoch: Option<Epoch>,
+}
+
+/// Notes from the middle of a step.
+#[derive(Debug, Clone)]
+pub struct Checkpoint {
+    pub token: Handle,
+    pub notes: String,
+}
+
+/// An answer in the form in which it is hashed and stored.
+struct Sent<'a> {
+    advance: &'a Advance,
+    payload: Value,
+    hash: Digest,
+}
+
+/// What a step leads to.
+enum Judged {
+    Finish(FinishStep),
+    Refuse(RefuseAttempt),
+}
+
+impl Commands {
+    /// Answers a step. The same handle with the same answer gets what was said the first time.
+    pub fn advance(&self, advance: &Advance) -> Result<StepView, Error> {
+        let payload = advance.answer.to_payload();
+        let hash = canonical::hash(&payload)?;
+        let sent = Sent { advance, payload, hash };
+        let handle = &advance.handle;
+        let (is_new, after) = self.decide_and_keep(handle.session, &Contents::default(), |session| {
+            if !session.has_signed(handle) {
+                return Err(Error::ForgedHandle(handle.session));
+            }
+            if !session.is_live(handle.node, handle.nonce) {
+                return Ok(Decided::Nothing(false));
+            }
+            Ok(Decided::Events(session.decide(self.judge(session, &sent)?)?, true))
+        })?;
+        if !is_new {
+            return self.recall(&after.state, handle, (sent.hash, &sent.payload));
+        }
+        let shown = self.shown(&after.state, &after.events)?.expect("an answer leads somewhere");
+        let warnings = self.warnings_in(&after.events)?;
+        self.view(&after.state, shown, warnings)
+    }
+
+    /// Keeps notes for a step that is not done yet. Changes nothing else.
+    pub fn checkpoint(&self, checkpoint: &Checkpoint) -> Result<SessionId, Error> {
+        let Checkpoint { token, notes } = checkpoint;
+        self.decide_and_keep(token.session, &Contents::default(), |session| {
+            if !session.has_signed_checkpoint(token) {
+                return Err(Error::ForgedHandle(token.session));
+            }
+            let notes = Content::Inline(json!(notes));
+            let command = Command::Checkpoint { actor: self.actor(None), node: token.node, notes };
+            Ok(Decided::Events(session.decide(command)?, token.session))
+        })
+        .map(|(id, _)| id)
+    }
+
+    fn judge(&self, session: &Session, sent: &Sent<'_>) -> Result<Command, Error> {
+        let handle = &sent.advance.handle;
+        let workflow = self.workflow_of(session)?;
+        let restored = match session.is_tip(handle.node, handle.nonce) {
+            true => None,
+            false => Some(self.state_at(session.id, handle.node)?),
+        };
+        let actor = self.actor(sent.advance.epoch);
+        Ok(match self.weigh(session, &workflow, sent, restored)? {
+            Judged::Finish(finish) => Command::Finish { actor, finish },
+            Judged::Refuse(refuse) => Command::Refuse { actor, refuse },
+        })
+    }
+
+    fn weigh(
+        &self,
+        session: &Session,
+        workflow: &Arc<Workflow>,
+        sent: &Sent<'_>,
+        restored: Option<Restored>,
+    ) -> Result<Judged, Error> {
+        let handle = &sent.advance.handle;
+        let (place, vars) = match &restored {
+            Some(restored) => (&restored.place, &restored.vars),
+            None => (&session.place, &session.vars),
+        };
+        let id = match &restored {
+            Some(restored) => restored.step.clone(),
+            None => session.tip().map(|tip| tip.step.clone()).ok_or(not_live(handle))?,
+        };
+        let step = walk::step_or_follow_up(workflow, &id.0).ok_or(not_live(handle))?;
+        let standing = self.standing(workflow, place, vars)?;
+        let accepted = answer::check(workflow, &step, &walk::scope(&standing), &sent.advance.answer);
+        let way = accepted.and_then(|accepted| {
+            let warnings = accepted.warnings.clone();
+            Walk::new(standing, self.given()).after_step(&id, accepted).map(|onward| (onward, warnings))
+        });
+        let (node, nonce, payload_hash) = (handle.node, handle.nonce, sent.hash);
+        let payload = Content::Inline(sent.payload.clone());
+        Ok(match way {
+            Ok((onward, warnings)) => {
+                let answer = Content::Inline(answer_of(&warnings));
+                Judged::Finish(FinishStep { node, nonce, payload, payload_hash, answer, onward, restored })
+            }
+            Err(reasons) => {
+                let (retry, attempts) = (self.nonce(), step.attempts);
+                Judged::Refuse(RefuseAttempt {
+                    node,
+                    nonce,
+                    payload,
+                    payload_hash,
+                    reasons,
+                    retry,
+                    attempts,
+                    restored,
+                })
+            }
+        })
+    }
+}
+
+fn answer_of(warnings: &[String]) -> Value {
+    if warnings.is_empty() { Value::Null } else { json!({ "warnings": warnings }) }
+}
+
+fn not_live(handle: &Handle) -> Error {
+    Rejection::NotLive { node: handle.node, nonce: handle.nonce }.into()
+}

@@ -1,0 +1,204 @@
+//! What was said before, and where a session stands: read from the log, so it is the same for everybody.
+
+use longhaul_core::handle::Handle;
+use longhaul_core::session::{At, Session};
+use longhaul_core::time::rfc3339;
+use longhaul_core::walk::view::{self, HandedOut, Shown, StepView};
+use longhaul_events::{Digest, NodeId, Reason, Restored, Seq, SessionEvent, SessionId, Timestamp};
+use longhaul_store::Decision;
+use serde_json::Value;
+
+use super::Commands;
+use crate::error::Error;
+
+impl Commands {
+    /// Where a session stands now.
+    pub fn session_view(&self, id: SessionId) -> Result<StepView, Error> {
+        self.notice_gate(id)?;
+        let session = self.load_session(id)?;
+        let shown = self.standing_shown(&session)?;
+        self.view(&session, shown, Vec::new())
+    }
+
+    pub(super) fn view(
+        &self,
+        session: &Session,
+        shown: Shown,
+        warnings: Vec<String>,
+    ) -> Result<StepView, Error> {
+        Ok(view::view(&*self.workflow_of(session)?, session, shown, warnings))
+    }
+
+    /// What these events came to, if they came to anything.
+    pub(super) fn shown(&self, session: &Session, events: &[SessionEvent]) -> Result<Option<Shown>, Error> {
+        let now = self.clock.now();
+        for event in events.iter().rev() {
+            if let Some(shown) = self.shown_by(session, event, now)? {
+                return Ok(Some(shown));
+            }
+        }
+        Ok(None)
+    }
+
+    fn shown_by(
+        &self,
+        session: &Session,
+        event: &SessionEvent,
+        at: Timestamp,
+    ) -> Result<Option<Shown>, Error> {
+        Ok(Some(match event {
+            SessionEvent::StepHandedOut { node, nonce, step, place, prompt, .. } => {
+                let prompt = self.value_of(prompt)?;
+                let (step, place) = (step.clone(), place.clone());
+                Shown::Step(HandedOut { node: *node, nonce: *nonce, step, place, prompt })
+            }
+            SessionEvent::AttemptRefused { node, retry, reasons, .. } => {
+                let handed_out = self.handed_out(session.id, *node)?;
+                Shown::Refused(HandedOut { nonce: *retry, ..handed_out }, reasons.clone())
+            }
+            SessionEvent::GateOpened { gate, step, kind, question, accepts, .. } => Shown::Gate {
+                gate: *gate,
+                step: step.clone(),
+                kind: *kind,
+                question: text(&self.value_of(question)?),
+                accepts: *accepts,
+            },
+            SessionEvent::WorkBegan { step, .. } => Shown::Working { step: step.clone(), since: rfc3339(at) },
+            SessionEvent::Parked { step, reasons, .. } => {
+                Shown::Parked { step: step.clone(), reasons: reasons.clone() }
+            }
+            SessionEvent::Closed { outcome } => Shown::Closed(outcome.clone()),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// Where the state says that the session stands.
+    pub(super) fn standing_shown(&self, session: &Session) -> Result<Shown, Error> {
+        if let Some(outcome) = &session.closed {
+            return Ok(Shown::Closed(outcome.clone()));
+        }
+        let node = session.node().ok_or(Error::NoWorkflow(session.id))?;
+        if let At::Step(tip) = &session.at {
+            // A fork stands at an old node under a fresh nonce.
+            let handed_out = HandedOut { nonce: tip.nonce, ..self.handed_out(session.id, node)? };
+            return Ok(match self.last_refusal(session)? {
+                Some(reasons) if tip.refusals > 0 => Shown::Refused(handed_out, reasons),
+                Some(_) | None => Shown::Step(handed_out),
+            });
+        }
+        let (decision, event) = self.event_at(session.id, node.0)?;
+        self.shown_by(session, &event, decision.at)?.ok_or(Error::NoWorkflow(session.id))
+    }
+
+    fn last_refusal(&self, session: &Session) -> Result<Option<Vec<Reason>>, Error> {
+        let before = Seq(session.seq.0.saturating_sub(1));
+        let decisions = self.recorder.log.read(session.id.into(), before, 1)?;
+        let Some(decision) = decisions.first() else { return Ok(None) };
+        let events = decision.readable_events::<SessionEvent>()?;
+        Ok(events.into_iter().rev().find_map(|event| match event {
+            SessionEvent::AttemptRefused { reasons, .. } => Some(reasons),
+            _ => None,
+        }))
+    }
+
+    fn handed_out(&self, id: SessionId, node: NodeId) -> Result<HandedOut, Error> {
+        match self.event_at(id, node.0)?.1 {
+            SessionEvent::StepHandedOut { node, nonce, step, place, prompt, .. } => {
+                Ok(HandedOut { node, nonce, step, place, prompt: self.value_of(&prompt)? })
+            }
+            _ => Err(longhaul_core::session::Rejection::NoSuchNode { node }.into()),
+        }
+    }
+
+    fn event_at(&self, id: SessionId, seq: Seq) -> Result<(Decision, SessionEvent), Error> {
+        let unknown = || Error::from(longhaul_core::session::Rejection::NoSuchNode { node: NodeId(seq) });
+        let decisions = self.recorder.log.read(id.into(), Seq(seq.0.saturating_sub(1)), 1)?;
+        let decision = decisions.into_iter().next().ok_or_else(unknown)?;
+        let index = seq.0.checked_sub(decision.seq.0).and_then(|index| usize::try_from(index).ok());
+        let events = decision.readable_events::<SessionEvent>()?;
+        let event = index.and_then(|index| events.into_iter().nth(index)).ok_or_else(unknown)?;
+        Ok((decision, event))
+    }
+
+    /// The recorded answer of a handle that was used, or what it has come to since.
+    pub(super) fn recall(
+        &self,
+        session: &Session,
+        handle: &Handle,
+        (hash, sent): (Digest, &Value),
+    ) -> Result<StepView, Error> {
+        self.notice_gate(session.id)?;
+        let before = Seq(handle.node.0.0.saturating_sub(1));
+        let mut answered = None;
+        let found = self.each_decision(session.id, before, |decision| {
+            let events = decision.readable_events::<SessionEvent>()?;
+            if answered.is_none() {
+                let Some((payload, recorded_hash)) = answer_in(&events, handle) else { return Ok(None) };
+                if recorded_hash != hash {
+                    let mut sent = sent.clone();
+                    self.recorder.scrubber().value(&mut sent);
+                    return Err(Error::DifferentPayload { recorded: self.value_of(&payload)?, sent });
+                }
+                answered = Some(self.warnings_in(&events)?);
+            } else if events.iter().any(|event| matches!(event, SessionEvent::Forked { .. })) {
+                return Ok(Some(None)); // what follows belongs to another branch
+            }
+            let shown = self.shown(session, &events)?;
+            Ok(shown.filter(Shown::is_settled).map(Some))
+        })?;
+        let Some(warnings) = answered else { return Err(Error::Superseded) };
+        let shown = match found {
+            Some(Some(settled)) => settled,
+            Some(None) => return Err(Error::Superseded),
+            None => self.standing_shown(&self.load_session(session.id)?)?,
+        };
+        self.view(session, shown, warnings)
+    }
+
+    pub(super) fn warnings_in(&self, events: &[SessionEvent]) -> Result<Vec<String>, Error> {
+        let answer = events.iter().find_map(|event| match event {
+            SessionEvent::StepFinished { answer, .. } => Some(answer),
+            _ => None,
+        });
+        let value = answer.map(|answer| self.value_of(answer)).transpose()?;
+        let warnings = value.as_ref().and_then(|value| value["warnings"].as_array());
+        Ok(warnings.into_iter().flatten().map(text).collect())
+    }
+
+    /// What was in force when a node was handed out.
+    pub(super) fn state_at(&self, id: SessionId, node: NodeId) -> Result<Restored, Error> {
+        let mut session: Option<Session> = None;
+        let found = self.each_decision(id, Seq(0), |decision| {
+            for event in decision.readable_events::<SessionEvent>()? {
+                match &mut session {
+                    Some(session) => session.apply(&event),
+                    None => session = Session::begin(id, &event),
+                }
+                let Some(session) = &session else { continue };
+                let at_node = session.tip().filter(|tip| tip.node == node && session.seq == node.0);
+                if let Some(tip) = at_node {
+                    let (place, vars) = (session.place.clone(), session.vars.clone());
+                    return Ok(Some(Restored { step: tip.step.clone(), place, vars }));
+                }
+            }
+            Ok(None)
+        })?;
+        found.ok_or_else(|| longhaul_core::session::Rejection::NoSuchNode { node }.into())
+    }
+}
+
+fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_events::Content, Digest)> {
+    events.iter().find_map(|event| match event {
+        SessionEvent::StepFinished { node, nonce, payload, payload_hash, .. }
+        | SessionEvent::AttemptRefused { node, nonce, payload, payload_hash, .. }
+            if (*node, *nonce) == (handle.node, handle.nonce) =>
+        {
+            Some((payload.clone(), *payload_hash))
+        }
+        _ => None,
+    })
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
