@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod document;
 pub mod native;
 pub mod pattern;
+mod pin;
 pub mod prompt;
 pub mod render;
 pub mod schema;

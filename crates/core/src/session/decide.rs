@@ -60,7 +60,9 @@ impl Session {
             }
             Command::FinishWork { epoch, work, result, onward } => {
                 self.work(epoch, work)?;
-                let mut events = vec![SessionEvent::WorkFinished { work, epoch, result }];
+                // Whoever is answered next must not find the session still driven.
+                let finished = SessionEvent::WorkFinished { work, epoch, result };
+                let mut events = vec![finished, SessionEvent::DriverReleased { epoch }];
                 self.trail(&mut events).go(Some(work), onward);
                 Ok(events)
             }
