@@ -16,6 +16,7 @@ pub mod render;
 pub mod schema;
 pub mod scope;
 pub mod step;
+pub mod suggest;
 pub mod template;
 pub mod workrail;
 
