@@ -8,10 +8,12 @@ pub mod condition;
 pub mod contract;
 pub mod diagnostic;
 pub mod document;
+pub mod fields;
 pub mod native;
 pub mod prompt;
 pub mod schema;
 pub mod step;
+pub mod suggest;
 pub mod template;
 pub mod workrail;
 
