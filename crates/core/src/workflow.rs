@@ -9,6 +9,7 @@ pub mod condition;
 pub mod contract;
 pub mod diagnostic;
 pub mod document;
+pub mod fields;
 pub mod native;
 pub mod pattern;
 pub mod prompt;

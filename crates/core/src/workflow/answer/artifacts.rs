@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::super::contract::Contract;
+use super::super::contract::{Contract, Problem};
 use super::super::prompt::{Assessment, Control, OutputContract};
 use super::super::scope::{preview, type_name};
 use super::super::suggest;
@@ -258,30 +258,22 @@ fn fitted(contract: &Contract, name: &str, artifact: &Value) -> Result<Value, Ve
         }
         (Some(_) | None, _) => {}
     }
-    let misfits = misfits(contract, &value);
-    if misfits.is_empty() {
-        return Ok(value);
-    }
-    let reason = |misfit: Misfit| {
-        let fix = format!("{}; an artifact that fits: {}", misfit.fix, contract.example);
-        Reason::new("artifact_does_not_fit", format!("`{name}` does not fit: {}", misfit.message), fix)
+    let problems = match contract.check(&value) {
+        Ok(()) => return Ok(value),
+        Err(problems) => problems,
     };
-    Err(misfits.into_iter().map(reason).collect())
+    let reason = |problem: Problem| {
+        let place =
+            if problem.pointer.is_empty() { String::new() } else { format!(" at `{}`", problem.pointer) };
+        let message = format!("`{name}` does not fit{place}: {}", problem.message);
+        let fix = format!("{}; an artifact that fits: {}", problem.fix, contract.example);
+        Reason::new("artifact_does_not_fit", message, fix)
+    };
+    Err(problems.into_iter().map(reason).collect())
 }
 
 fn has_kind(schema: &Value) -> bool {
     schema.pointer("/properties/kind").is_some()
-}
-
-/// Something in an artifact that its contract does not allow.
-pub(super) struct Misfit {
-    pub(super) message: String,
-    pub(super) fix: String,
-}
-
-pub(super) fn misfits(contract: &Contract, value: &Value) -> Vec<Misfit> {
-    let _ = (contract, value);
-    Vec::new()
 }
 
 fn decision(control: &Control, artifact: &Value) -> Result<Decision, Reason> {

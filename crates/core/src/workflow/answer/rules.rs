@@ -2,12 +2,11 @@
 
 use serde_json::Value;
 
-use super::super::contract::Contract;
+use super::super::contract::{Contract, Problem};
 use super::super::pattern::Pattern;
 use super::super::prompt::{Demand, OneRule, Rule};
 use super::super::scope::Scope;
 use super::Reason;
-use super::artifacts::misfits;
 
 /// Judges every rule on the notes.
 pub(super) fn judge(rules: &[Rule], notes: &str, scope: &Scope<'_>) -> Vec<Reason> {
@@ -135,10 +134,8 @@ impl Notes<'_> {
         let value: Value = serde_json::from_str(self.text)
             .map_err(|error| format!("write the notes as JSON and nothing else: {error}"))?;
         let contract = Contract { kind: None, schema: schema.clone(), example: Value::Null };
-        let problems = misfits(&contract, &value);
-        let words: Vec<String> =
-            problems.into_iter().map(|misfit| format!("{}: {}", misfit.message, misfit.fix)).collect();
-        if words.is_empty() { Ok(()) } else { Err(words.join("; ")) }
+        let words = |problems: Vec<Problem>| problems.iter().map(Problem::to_string).collect::<Vec<_>>();
+        contract.check(&value).map_err(|problems| words(problems).join("; "))
     }
 }
 
