@@ -322,7 +322,7 @@ fn expired(lease: &Lease) -> SessionEvent {
 
 fn out_of_attempts(step: &str, attempts: u32) -> Reason {
     Reason {
-        code: "ATTEMPTS_USED_UP".to_owned(),
+        code: "attempts_used_up".to_owned(),
         message: format!("step `{step}` was refused {attempts} times, which is all it allows"),
         fix: "a person looks at the refusals (`longhaul session show`) and rewinds or cancels the session"
             .to_owned(),
