@@ -9,6 +9,7 @@ mod substitute;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+pub(crate) use mentions::is_path;
 pub use places::Places;
 pub use routine::{Argument, Call, Shared};
 

@@ -188,7 +188,7 @@ pub(super) fn expressions(text: &str) -> Vec<Expression<'_>> {
 }
 
 /// `ident(.ident)*`; an identifier may hold dashes and digits, as in `wr.bindings.slot` or `list.0`.
-pub(super) fn is_path(text: &str) -> bool {
+pub(crate) fn is_path(text: &str) -> bool {
     !text.is_empty()
         && text.split('.').all(|part| {
             !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'))
