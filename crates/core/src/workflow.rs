@@ -8,6 +8,7 @@ pub mod condition;
 pub mod contract;
 pub mod diagnostic;
 pub mod document;
+pub mod library;
 pub mod native;
 pub mod prompt;
 pub mod schema;
