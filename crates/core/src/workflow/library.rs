@@ -22,3 +22,6 @@ pub const BUNDLED: &[(&str, &str)] = files![
     "routine.hypothesis-challenge.yml",
     "routine.plan.yml",
 ];
+
+#[cfg(test)]
+mod tests;
