@@ -3,16 +3,22 @@
 //! A compiled workflow is plain data. It says everything the engine needs, so a session pins it by hash and
 //! never looks at the file again. Nothing here reads files: sources are given.
 
+pub mod answer;
 pub mod compile;
 pub mod condition;
 pub mod contract;
 pub mod diagnostic;
 pub mod document;
+pub mod fields;
 pub mod library;
 pub mod native;
+pub mod pattern;
 pub mod prompt;
+pub mod render;
 pub mod schema;
+pub mod scope;
 pub mod step;
+pub mod suggest;
 pub mod template;
 pub mod workrail;
 

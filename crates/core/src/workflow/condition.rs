@@ -1,5 +1,9 @@
 //! Conditions over vars: data, judged with a reason.
 
+mod judge;
+
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -33,4 +37,31 @@ pub enum Test {
     EndsWith(String),
     /// An ECMAScript pattern, judged within a limit of steps.
     Matches(String),
+}
+
+/// How a condition came out.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Judged {
+    pub holds: bool,
+    /// Names the values that decided.
+    pub because: String,
+}
+
+impl Condition {
+    /// Every path that it looks at.
+    pub fn paths(&self) -> BTreeSet<String> {
+        let mut paths = BTreeSet::new();
+        self.gather_paths(&mut paths);
+        paths
+    }
+
+    fn gather_paths(&self, paths: &mut BTreeSet<String>) {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().for_each(|part| part.gather_paths(paths)),
+            Self::Not(part) => part.gather_paths(paths),
+            Self::Var { path, tests: _ } => {
+                paths.insert(path.clone());
+            }
+        }
+    }
 }

@@ -1,0 +1,114 @@
+//! What a step wants handed in, as data for callers.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::prompt::{Notes, Prompt};
+use super::super::{Step, StepKind, Workflow};
+
+/// Serialises to the `requires` of the answer to start and advance.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Requires {
+    /// `true`, `false` or `"optional"`.
+    pub notes: Value,
+    pub contracts: Vec<ContractRequired>,
+    pub assessments: Vec<AssessmentRequired>,
+    /// Vars that the answer must leave set.
+    pub context_keys: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ContractRequired {
+    #[serde(rename = "ref")]
+    pub reference: String,
+    /// What the artifact's `kind` says, where the contract has one.
+    #[serde(skip)]
+    pub kind: Option<String>,
+    #[serde(skip_serializing_if = "is_true")]
+    pub required: bool,
+    pub schema: Value,
+    pub example: Value,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AssessmentRequired {
+    pub id: String,
+    #[serde(skip)]
+    pub purpose: String,
+    pub dimensions: Vec<DimensionRequired>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DimensionRequired {
+    pub id: String,
+    #[serde(skip)]
+    pub purpose: String,
+    pub levels: Vec<String>,
+    #[serde(skip_serializing_if = "is_true")]
+    pub required: bool,
+}
+
+/// Callers expect what is listed to be required, so only the exception is said.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+/// What the answer to this step must have. Steps that no agent answers want nothing.
+pub fn requirements(workflow: &Workflow, step: &Step) -> Requires {
+    match &step.kind {
+        StepKind::Prompt(prompt) => of_prompt(workflow, prompt),
+        StepKind::Loop(_)
+        | StepKind::Todo(_)
+        | StepKind::Routine(_)
+        | StepKind::Run(_)
+        | StepKind::Gather(_)
+        | StepKind::Gate(_)
+        | StepKind::Parallel(_)
+        | StepKind::Spawn(_)
+        | StepKind::Deliver(_) => Requires {
+            notes: Value::Bool(false),
+            contracts: vec![],
+            assessments: vec![],
+            context_keys: vec![],
+        },
+    }
+}
+
+fn of_prompt(workflow: &Workflow, prompt: &Prompt) -> Requires {
+    let contracts = prompt.outputs.iter().filter_map(|output| {
+        let contract = workflow.contracts.get(&output.contract)?;
+        Some(ContractRequired {
+            reference: output.contract.clone(),
+            kind: contract.kind.clone(),
+            required: output.required,
+            schema: contract.schema.clone(),
+            example: contract.example.clone(),
+        })
+    });
+    let assessments = prompt.assessments.iter().map(|assessment| AssessmentRequired {
+        id: assessment.id.clone(),
+        purpose: assessment.purpose.clone(),
+        dimensions: assessment.dimensions.iter().map(dimension).collect(),
+    });
+    Requires {
+        notes: match prompt.notes {
+            Notes::Required => Value::Bool(true),
+            Notes::Optional => Value::from("optional"),
+            Notes::None => Value::Bool(false),
+        },
+        contracts: contracts.collect(),
+        assessments: assessments.collect(),
+        context_keys: prompt.produces.keys().cloned().collect(),
+    }
+}
+
+fn dimension(dimension: &super::super::prompt::Dimension) -> DimensionRequired {
+    DimensionRequired {
+        id: dimension.id.clone(),
+        purpose: dimension.purpose.clone(),
+        levels: dimension.levels.clone(),
+        required: dimension.required,
+    }
+}
