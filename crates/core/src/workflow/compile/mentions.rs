@@ -215,7 +215,7 @@ mod tests {
         let text = "{{ a.b | json }} {x} {{}} {{not a path}} {{{c}}} {{open";
         let found: Vec<_> = expressions(text)
             .iter()
-            .map(|it| (it.path, it.filters))
+            .map(|it| (it.path.clone(), it.filters))
             .map(|(p, f)| format!("{p}{f}"))
             .collect();
         assert_eq!(found, ["a.b| json", "c"]);
