@@ -165,6 +165,8 @@ const fn store_kind(error: &StoreError) -> Kind {
         | StoreError::TracesRemain(_)
         | StoreError::Blob { .. }
         | StoreError::NotOurs { .. }
+        | StoreError::UnfitBackup { .. }
+        | StoreError::SetAsideUnreadable { .. }
         | StoreError::Absent { .. }
         | StoreError::File { .. } => Kind::Environment,
     }

@@ -42,6 +42,13 @@ pub enum StoreError {
     InUse { lock: PathBuf, doing: &'static str },
     #[error("`{}` is not a Longhaul database; name another file, or move it away", path.display())]
     NotOurs { path: PathBuf },
+    #[error("`{}` was not restored and nothing was changed: {why}; name another backup", backup.display())]
+    UnfitBackup { backup: PathBuf, why: String },
+    #[error(
+        "`{}` was set aside and cannot be read ({why}), so nobody knows which blob files it needs, and nothing was collected; move it to another folder or delete it, then try again",
+        path.display()
+    )]
+    SetAsideUnreadable { path: PathBuf, why: String },
     #[error("there is no database at `{}` yet; any command that writes makes one", path.display())]
     Absent { path: PathBuf },
     #[error("could not {doing} `{}`: {source}; check the path and the disk", path.display())]
@@ -74,7 +81,10 @@ impl StoreError {
     /// The page that explains it.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Damaged { .. } | Self::NotOurs { .. } => "E0101",
+            Self::Damaged { .. }
+            | Self::NotOurs { .. }
+            | Self::UnfitBackup { .. }
+            | Self::SetAsideUnreadable { .. } => "E0101",
             Self::Quarantined { .. } => "E0102",
             Self::TooNew { .. } => "E0103",
             Self::ReadOnlyForThisRelease { .. } => "E0104",

@@ -128,7 +128,7 @@ impl Views {
     pub fn discard(&self) {
         *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = None;
         for extra in ["", "-wal", "-shm"] {
-            let _ = fs::remove_file(crate::sqlite::backup::with_suffix(&self.path, extra));
+            let _ = fs::remove_file(crate::sqlite::aside::with_suffix(&self.path, extra));
         }
     }
 

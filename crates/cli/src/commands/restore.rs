@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::Row;
+use crate::output::{Row, count};
 
 /// Put a backup in place of the store; what was there is set aside, not removed.
 ///
@@ -45,5 +45,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         Some(path) => format!("restored; the database that was there before is now `{path}`"),
         None => "restored; there was no database before".to_owned(),
     });
+    if !restored.damaged.is_empty() {
+        let streams = count(restored.damaged.len() as u64, "stream");
+        context.output.say(&format!("{streams} of the backup are damaged; see `longhaul doctor`"));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -5,5 +5,7 @@
 mod contract;
 mod damage;
 mod keeping;
+mod replacing;
 mod support;
+mod vanishing;
 mod watching;
