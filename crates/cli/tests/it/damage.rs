@@ -84,6 +84,7 @@ fn a_damaged_stream_is_named_and_the_rest_is_brought_back() {
         brought over 2 streams, 1 of them quarantined, and 0 blobs
         the damaged database is now `[HOME]/home/data/longhaul.db.damaged-[time]`
         3 committed decisions could not be found; if a backup holds more, restore it instead
+        `[HOME]/home/data/longhaul.db.before-restore-[time]` was set aside before; `longhaul restore` puts it back if it holds more
     ");
     home.longhaul(&["log", "verify", &whole]).succeeded();
     assert_eq!(home.longhaul(&["doctor"]).code, Some(4));

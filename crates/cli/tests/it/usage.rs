@@ -203,7 +203,7 @@ fn names_of_what_is_not_there_are_refused() {
         restore text
           4 error[E0101]: `text` is not a Longhaul database; name another file, or move it away
         restore folder
-          4 error: could not read `folder`: is a directory; check the path and its permissions
+          4 error[E0107]: could not read `folder`: is a directory; check the path and the disk
         man --out text
           3 error: `text` is there already and is not overwritten; name another file
     "#);

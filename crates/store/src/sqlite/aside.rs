@@ -13,6 +13,8 @@ use super::{database_path, is_there};
 use crate::error::StoreError;
 
 pub(super) const PREFIX: &str = "longhaul.db.";
+/// How the names of ours go on; other files that people put there are theirs.
+const OURS: [&str; 2] = ["before-", "damaged-"];
 
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
@@ -53,7 +55,8 @@ pub(super) fn databases(folder: &Path) -> Result<BTreeSet<PathBuf>, StoreError> 
     let named = |path: PathBuf| {
         let name = path.file_name()?.to_str()?.to_owned();
         let base = ["-wal", "-shm", "-journal"].iter().find_map(|suffix| name.strip_suffix(suffix));
-        name.starts_with(PREFIX).then(|| folder.join(base.unwrap_or(&name)))
+        let rest = name.strip_prefix(PREFIX)?;
+        OURS.iter().any(|ours| rest.starts_with(ours)).then(|| folder.join(base.unwrap_or(&name)))
     };
     Ok(entries(folder)?.into_iter().filter_map(named).collect())
 }

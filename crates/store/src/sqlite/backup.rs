@@ -159,8 +159,7 @@ mod tests {
             epoch: None,
         };
         let events = [finished, SessionEvent::Closed { outcome: CloseOutcome::Completed }];
-        let part =
-            StreamAppend::new(StreamId::from(SessionId::from_bytes([1; 8])), Seq(0), &events, None);
+        let part = StreamAppend::new(StreamId::from(SessionId::from_bytes([1; 8])), Seq(0), &events, None);
         let hash = blob.reference().sha256;
         let append = Append { at: Timestamp(1), state_epoch: 0, streams: vec![part], blobs: vec![blob] };
         log.append(append).unwrap();

@@ -78,7 +78,8 @@ fn page_size(database: &[u8], log: &[u8]) -> usize {
         [0, 1] => 65_536,
         bytes => bytes.iter().fold(0, |size, byte| size << 8 | usize::from(*byte)),
     });
-    let in_log = log.get(8..12).map(|bytes| bytes.iter().fold(0, |size, byte| size << 8 | usize::from(*byte)));
+    let in_log =
+        log.get(8..12).map(|bytes| bytes.iter().fold(0, |size, byte| size << 8 | usize::from(*byte)));
     let sensible = |size: &usize| size.is_power_of_two() && (512..=65_536).contains(size);
     in_main.filter(sensible).or(in_log.filter(sensible)).unwrap_or(4096)
 }

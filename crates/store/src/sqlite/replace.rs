@@ -54,7 +54,11 @@ pub(super) fn workshop(folder: &Path, _alone: &Presence) -> Result<TempDir, Stor
 }
 
 /// Makes the database in `workshop` the one that counts. Returns where the one before has gone.
-pub(super) fn replace(workshop: TempDir, name: &str, alone: &Presence) -> Result<Option<PathBuf>, StoreError> {
+pub(super) fn replace(
+    workshop: TempDir,
+    name: &str,
+    alone: &Presence,
+) -> Result<Option<PathBuf>, StoreError> {
     let folder = workshop.path().parent().expect("a workshop lies in the data directory").to_owned();
     let aside = aside::free_name(&folder, name)?;
     let said = workshop.path().join(NAME);

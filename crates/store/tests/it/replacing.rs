@@ -66,6 +66,30 @@ fn a_backup_with_statistics_or_of_the_same_shape_is_restored() {
     assert_eq!(events(&sqlite(folder.path()), session(1)), [opened("a")]);
 }
 
+/// Makes a database say that it is of the next schema, which older releases may read.
+fn next_schema() -> String {
+    let version = longhaul_store::SCHEMA_VERSION + 1;
+    let proof = longhaul_core::canonical::sha256(format!("longhaul/schema/{version}/1/1").as_bytes());
+    let proof = &proof.to_string()[..32];
+    format!("UPDATE schema SET version = {version}, min_reader = 1, min_writer = 1, proof = x'{proof}';")
+}
+
+#[test]
+fn a_backup_of_a_newer_release_may_have_more_columns_but_nothing_that_acts() {
+    let added = format!("{} ALTER TABLE decision ADD COLUMN added TEXT;", next_schema());
+    let folder = tempfile::tempdir().unwrap();
+    store_and_backup(folder.path(), &added);
+    restore(folder.path(), &folder.path().join("copy"), "t").unwrap();
+    assert_eq!(events(&sqlite(folder.path()), session(1)), [opened("a")]);
+
+    for change in ["CREATE VIEW v AS SELECT 1", "ALTER TABLE head DROP COLUMN state"] {
+        let folder = tempfile::tempdir().unwrap();
+        store_and_backup(folder.path(), &format!("{added} {change}"));
+        let refused = restore(folder.path(), &folder.path().join("copy"), "t").unwrap_err();
+        assert!(matches!(refused, StoreError::UnfitBackup { .. }), "{change}: {refused:?}");
+    }
+}
+
 #[test]
 fn damage_in_a_backup_is_told_when_it_is_restored() {
     let folder = tempfile::tempdir().unwrap();
@@ -201,7 +225,10 @@ fn nothing_is_collected_while_a_database_that_was_set_aside_cannot_be_read() {
     let aside = folder.path().join("longhaul.db.damaged-t");
     fs::write(&aside, "garbage ".repeat(1000)).unwrap();
     let refused = collect_all(&log).unwrap_err();
-    assert!(refused.to_string().contains("longhaul.db.damaged-t` was set aside and cannot be read"), "{refused}");
+    assert!(
+        refused.to_string().contains("longhaul.db.damaged-t` was set aside and cannot be read"),
+        "{refused}"
+    );
     assert_eq!(log.blob(large().reference().sha256).unwrap().len(), 120_000);
     fs::remove_file(&aside).unwrap();
     assert_eq!(collect_all(&log).unwrap(), 1);
