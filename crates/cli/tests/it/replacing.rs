@@ -18,6 +18,9 @@ fn is_killed_at(home: &Home, calls: &str, n: u32, arguments: &[&str]) -> bool {
 }
 
 const RENAMES: &str = "rename,renameat,renameat2";
+/// Everything by which it changes the disk.
+const CHANGES: &str =
+    "rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir,fsync,fdatasync,pwrite64,ftruncate";
 
 fn holds(home: &Home, stream: &str) -> bool {
     home.longhaul(&["log", "verify", stream]).code == Some(0)
@@ -46,18 +49,16 @@ fn is_tidy(home: &Home) -> bool {
     names.map(|entry| entry.file_name()).all(|name| !name.to_str().unwrap().starts_with('.'))
 }
 
-#[test]
-fn a_restore_that_is_killed_at_any_rename_loses_nothing() {
-    let mut kills = 0;
+/// Kills a restore at each of the calls in turn; returns how many there were.
+fn kill_restores(calls: &str) -> u32 {
     for n in 1.. {
         let home = Home::new();
         let early = home.session(["early", "b", "c", "d"]);
         home.longhaul(&["backup", "backup.db"]).succeeded();
         let late = home.session(["late, and only in the write-ahead log", "b", "c", "d"]);
-        if !is_killed_at(&home, RENAMES, n, &["restore", "backup.db"]) {
-            break;
+        if !is_killed_at(&home, calls, n, &["restore", "backup.db"]) {
+            return n - 1;
         }
-        kills += 1;
         follow_the_doctor(&home);
         assert!(holds(&home, &early), "kill {n}");
         // Either it did not happen, or it did and the rest is set aside as a whole.
@@ -69,27 +70,44 @@ fn a_restore_that_is_killed_at_any_rename_loses_nothing() {
         home.longhaul(&["restore", "backup.db"]).succeeded();
         assert!(holds(&home, &early) && is_tidy(&home), "kill {n}");
     }
+    unreachable!("the numbers do not end")
+}
+
+/// Kills a recovery at each of the calls in turn; returns how many there were.
+fn kill_recoveries(calls: &str) -> u32 {
+    for n in 1.. {
+        let home = Home::new();
+        let streams = ["x", "y", "z"].map(|goal| home.session([goal, "b", "c", "d"]));
+        fs::write(home.database(), b"").unwrap(); // everything is in the write-ahead log
+        if !is_killed_at(&home, calls, n, &["doctor", "--recover"]) {
+            return n - 1;
+        }
+        follow_the_doctor(&home);
+        assert!(streams.iter().all(|stream| holds(&home, stream)), "kill {n}");
+        assert!(is_tidy(&home), "kill {n}");
+    }
+    unreachable!("the numbers do not end")
+}
+
+#[test]
+fn a_restore_that_is_killed_at_any_rename_loses_nothing() {
     // The decision, the log, the database, the new one.
-    assert!(kills >= 4, "only {kills} renames were met");
+    assert!(kill_restores(RENAMES) >= 4);
 }
 
 #[test]
 fn a_recovery_that_is_killed_at_any_rename_loses_nothing() {
-    let mut kills = 0;
-    for n in 1.. {
-        let home = Home::new();
-        let whole = home.session(["whole", "b", "c", "d"]);
-        let others = [home.session(["x", "b", "c", "d"]), home.session(["y", "b", "c", "d"])];
-        fs::write(home.database(), b"").unwrap(); // everything is in the write-ahead log
-        if !is_killed_at(&home, RENAMES, n, &["doctor", "--recover"]) {
-            break;
-        }
-        kills += 1;
-        follow_the_doctor(&home);
-        assert!(holds(&home, &whole) && others.iter().all(|stream| holds(&home, stream)), "kill {n}");
-        assert!(is_tidy(&home), "kill {n}");
-    }
-    assert!(kills >= 4, "only {kills} renames were met");
+    assert!(kill_recoveries(RENAMES) >= 4);
+}
+
+#[test]
+fn heavy_a_restore_that_is_killed_at_any_change_to_the_disk_loses_nothing() {
+    assert!(kill_restores(CHANGES) > 20);
+}
+
+#[test]
+fn heavy_a_recovery_that_is_killed_at_any_change_to_the_disk_loses_nothing() {
+    assert!(kill_recoveries(CHANGES) > 20);
 }
 
 #[test]

@@ -6,6 +6,7 @@
 //! there is set aside under names that belong together, and never removed.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -105,7 +106,12 @@ fn finish(folder: &Path, _alone: &Presence) -> Result<(), StoreError> {
 /// The name that was decided on: parts of the database may have it already.
 fn decided_name(folder: &Path, decided: &Path) -> Result<PathBuf, StoreError> {
     let said = decided.join(NAME);
-    let name = fs::read_to_string(&said).map_err(StoreError::file("read", &said))?;
+    let name = match fs::read(&said) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            return Err(StoreError::file("read", said)(error));
+        }
+        name => String::from_utf8(name.unwrap_or_default()).unwrap_or_default(),
+    };
     if name.starts_with(aside::PREFIX) && !name.contains('/') {
         Ok(folder.join(name))
     } else {
