@@ -91,6 +91,11 @@ mod tests {
             }
             file.try_lock()
         });
-        assert!(is_at(&held.unwrap()._held, &path).unwrap());
+        let _held = held.unwrap();
+        let second = Presence::alone(folder.path(), "a test");
+        assert!(
+            matches!(second, Err(StoreError::InUse { .. })),
+            "what is locked is the file that others find"
+        );
     }
 }

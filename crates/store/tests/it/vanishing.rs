@@ -103,7 +103,7 @@ fn blobs_and_databases_that_were_set_aside_tell_that_there_was_a_store() {
         vanish(&folder.path().join("longhaul.db"));
         let named = format!("can put back what was set aside: `{}`", aside.display());
         assert!(refusals(folder.path()).iter().all(|refused| refused.contains(&named)));
-        assert_eq!(recover(folder.path(), "t").unwrap().set_aside_before, [aside.clone()]);
+        assert_eq!(recover(folder.path(), "t").unwrap().set_aside_before, std::slice::from_ref(&aside));
         restore(folder.path(), &aside, "t").unwrap();
         assert_eq!(events(&sqlite(folder.path()), session(1)), [opened("a fresh start")]);
     }
