@@ -59,6 +59,8 @@ pub enum Error {
     Config(#[from] config::Error),
     #[error("could not read `{}`: {source}; check the path and its permissions", path.display())]
     ReadFile { path: PathBuf, source: std::io::Error },
+    #[error("could not write `{}`: {source}; check the path, its permissions and the disk", path.display())]
+    WriteFile { path: PathBuf, source: std::io::Error },
     #[error("could not write what was to be shown: {0}; see whether the disk is full")]
     Show(#[source] std::io::Error),
     #[error(transparent)]
@@ -108,6 +110,7 @@ impl Error {
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::WriteFile { .. }
             | Self::Show(_)
             | Self::Homeless(_)
             | Self::TooShortToRedact(_)
@@ -143,6 +146,7 @@ impl Error {
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::WriteFile { .. }
             | Self::Show(_)
             | Self::Secrets(_)
             | Self::Homeless(_) => Kind::Environment,
@@ -164,6 +168,7 @@ const fn store_kind(error: &StoreError) -> Kind {
         | StoreError::DiskFault(_)
         | StoreError::TracesRemain(_)
         | StoreError::Blob { .. }
+        | StoreError::Replaced { .. }
         | StoreError::NotOurs { .. }
         | StoreError::Absent { .. }
         | StoreError::File { .. } => Kind::Environment,

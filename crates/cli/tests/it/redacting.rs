@@ -144,3 +144,23 @@ fn without_a_terminal_the_file_is_named() {
         error: the value in `binary` is not UTF-8 text, and only text is stored; check the file
     ");
 }
+
+#[test]
+fn a_redaction_that_ran_out_of_room_says_what_was_done_and_can_be_repeated() {
+    let home = Home::new();
+    let large = format!("{VALUE} {}", "l".repeat(2_000_000));
+    home.session([VALUE, "prompt", &large, "answer"]);
+    fs::write(home.join("value"), VALUE).unwrap();
+    shows!(home.longhaul_with_files_up_to(1000, &["redact", "--value-file", "value"]), @r"
+        exit 4
+        --- stdout
+        --- stderr
+        error[E0108]: the value was taken out, but traces of it may remain in the files (the disk is full: make room first); run `longhaul redact` again
+        hint: longhaul explain E0108
+    ");
+    let shown = home.longhaul(&["log", "show"]).stdout;
+    assert!(shown.contains("[redacted]") && !shown.contains(VALUE), "it had been committed: {shown}");
+    home.longhaul(&["redact", "--value-file", "value"]).succeeded();
+    assert_eq!(holders(&home), [""; 0]);
+    home.longhaul(&["doctor"]).succeeded();
+}

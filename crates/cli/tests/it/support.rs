@@ -48,6 +48,16 @@ impl Home {
         Run { home: self, command, stdin: Vec::new() }
     }
 
+    /// Runs the binary where no file may grow beyond so many kilobytes, as on a disk that is full.
+    pub(crate) fn longhaul_with_files_up_to(&self, kilobytes: u64, arguments: &[&str]) -> Outcome {
+        // What is beyond the limit shall be an error for whoever writes, and not the end of it.
+        let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", kilobytes * 2);
+        let mut command = program("sh");
+        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_longhaul")]).args(arguments);
+        command.current_dir(&self.path).env_clear().envs(self.variables());
+        Run { home: self, command, stdin: Vec::new() }.go()
+    }
+
     pub(crate) fn variables(&self) -> BTreeMap<&'static str, String> {
         let text = |path: PathBuf| path.into_os_string().into_string().unwrap();
         BTreeMap::from([

@@ -171,7 +171,7 @@ fn names_of_what_is_not_there_are_refused() {
         log export -o folder
           3 error: `folder` is there already and is not overwritten; name another file
         log export -o absent/file
-          4 error: could not write `absent/file`: No such file or directory (os error 2); check the path and its permissions
+          4 error: could not write `absent/file`: No such file or directory (os error 2); check the path, its permissions and the disk
         log import absent
           4 error: could not read `absent`: No such file or directory (os error 2); check the path and its permissions
         log import folder

@@ -2,8 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
 
+mod carrying;
 mod contract;
 mod damage;
 mod keeping;
+mod redaction;
 mod support;
+mod views;
 mod watching;
