@@ -59,6 +59,8 @@ pub enum Error {
     Config(#[from] config::Error),
     #[error("could not read `{}`: {source}; check the path and its permissions", path.display())]
     ReadFile { path: PathBuf, source: std::io::Error },
+    #[error("`{}` is not a file; put a file there, or take it away", path.display())]
+    NotAFile { path: PathBuf },
     #[error("could not write `{}`: {source}; check the path, its permissions and the disk", path.display())]
     WriteFile { path: PathBuf, source: std::io::Error },
     #[error("could not write what was to be shown: {0}; see whether the disk is full")]
@@ -110,6 +112,7 @@ impl Error {
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::NotAFile { .. }
             | Self::WriteFile { .. }
             | Self::Show(_)
             | Self::Homeless(_)
@@ -146,6 +149,7 @@ impl Error {
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::NotAFile { .. }
             | Self::WriteFile { .. }
             | Self::Show(_)
             | Self::Secrets(_)

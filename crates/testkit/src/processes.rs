@@ -16,6 +16,14 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// A tool that a test cannot do without, by the name of the package that holds it.
+pub fn tool(name: &str) -> Command {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
+    assert!(found, "this test needs `{name}`: install the package `{name}`");
+    command(name)
+}
+
 /// A driver process that works in `home`.
 pub fn driver(program: impl AsRef<OsStr>, home: &Path, verb: &str) -> Command {
     let mut command = command(program);

@@ -1,6 +1,7 @@
 //! A home of its own for each test, the binary run in it, and what came of it in one text.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -130,7 +131,7 @@ impl Run<'_> {
         self
     }
 
-    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
