@@ -218,7 +218,8 @@ mod tests {
         let in_json = &json[1..json.len() - 1];
         let ascii = in_json.replace('ä', r"\u00e4");
         let nested = Value::String(ascii.clone()).to_string();
-        let url: String = VALUE.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let escaped: Vec<String> = VALUE.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let url = escaped.concat();
         let spelled = [
             VALUE.to_owned(),
             in_json.to_owned(),

@@ -199,7 +199,7 @@ fn streams(reader: &Reader, progress: &mut dyn Progress) -> Result<Vec<Diagnosis
             Verdict::Quarantined(why) => Some(problem(
                 name,
                 format!("quarantined: {why}"),
-                format!("it may be read and exported (`longhaul log export {name}`), and goes on only from a backup"),
+                format!("import an export that holds the lost events (`longhaul log import`), or restore a backup; until then it may be read and exported (`longhaul log export {name}`)"),
             )),
             Verdict::Broken(why) => Some(problem(
                 name,

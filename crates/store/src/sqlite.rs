@@ -10,6 +10,7 @@ pub(crate) mod import;
 pub(crate) mod inventory;
 mod opened;
 mod pages;
+mod quarantine;
 mod read;
 mod rebuild;
 pub(crate) mod recover;

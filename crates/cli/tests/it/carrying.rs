@@ -30,7 +30,7 @@ fn an_export_is_taken_in_elsewhere_and_is_the_same_there() {
     shows!(there.run(&["log", "import", "-", "--json"]).stdin(export.clone()).go(), @r#"
         exit 0
         --- stdout
-        {"streams":0,"decisions":0,"already_here":6,"left_out":0,"blobs":0,"scrubbed":0}
+        {"streams":0,"decisions":0,"already_here":6,"left_out":0,"blobs":0,"scrubbed":0,"lifted":0}
         --- stderr
     "#);
     assert_eq!(there.longhaul(&["log", "export"]).stdout.as_bytes(), export);

@@ -361,3 +361,24 @@ fn a_secret_in_the_environment_is_not_told() {
     assert!(told.stderr.contains("[secret:CANARY_TOKEN]"), "{told}");
     assert!(!told.stderr.contains("[HOME]"), "{told}");
 }
+
+#[test]
+fn a_script_is_told_in_json_that_its_command_line_was_not_understood() {
+    let home = Home::new();
+    shows!(home.longhaul(&["--json", "log", "shwo"]), @r#"
+        exit 2
+        --- stdout
+        --- stderr
+        {"error":{"code":null,"message":"unrecognized subcommand 'shwo'\n\n  tip: a similar subcommand exists: 'show'","exit":2}}
+    "#);
+    for arguments in
+        [&["--json"][..], &["log", "--json"], &["log", "import", "--json"], &["gc", "--nonsense", "--json"]]
+    {
+        let refused = home.longhaul(arguments);
+        assert_eq!(refused.code, Some(2), "{refused}");
+        let error: serde_json::Value = serde_json::from_str(&refused.stderr).unwrap();
+        assert!(!error["error"]["message"].as_str().unwrap().is_empty(), "{refused}");
+    }
+    let help = home.longhaul(&["log", "--help", "--json"]).succeeded();
+    assert!(help.stdout.contains("Usage:"), "help is asked for, and is no error: {help}");
+}

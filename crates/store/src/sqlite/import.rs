@@ -1,6 +1,7 @@
 //! Taking in an export: all of it or nothing, and nothing that does not verify.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek as _, Write as _};
 
@@ -16,7 +17,7 @@ use super::export::{DecisionLine, Line, Totals, VERSION};
 use super::redact::scrubbed_body;
 use super::rows::{HeadRow, Place, has_decisions, insert_decision};
 use super::verify::blobs_of;
-use super::{SqliteLog, read, schema};
+use super::{SqliteLog, quarantine, read, schema};
 use crate::blob::INLINE_LIMIT;
 use crate::error::StoreError;
 use crate::log::{Decision, Head};
@@ -64,6 +65,8 @@ pub struct Imported {
     pub blobs: u64,
     /// Decisions and blobs from which secrets were taken out on the way in.
     pub scrubbed: u64,
+    /// Streams that were quarantined because events were lost, and are whole again.
+    pub lifted: u64,
 }
 
 impl SqliteLog {
@@ -73,9 +76,15 @@ impl SqliteLog {
         let imported = self.writing(|connection| {
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             schema::may_write(&transaction)?;
-            let mut import =
-                Import { log: self, transaction: &transaction, scrubber, done: Imported::default() };
+            let mut import = Import {
+                log: self,
+                transaction: &transaction,
+                scrubber,
+                marked: BTreeSet::new(),
+                done: Imported::default(),
+            };
             import.lines(&mut spooled)?;
+            import.lift_marks()?;
             let done = import.done;
             let last = read::last_position(&transaction)?;
             transaction.commit()?;
@@ -114,6 +123,8 @@ struct Import<'a> {
     log: &'a SqliteLog,
     transaction: &'a Transaction<'a>,
     scrubber: &'a Scrubber,
+    /// Streams that were quarantined here before.
+    marked: BTreeSet<String>,
     done: Imported,
 }
 
@@ -185,6 +196,9 @@ impl Import<'_> {
         let stream = &decision.stream;
         let here = self.head(stream)?;
         let (seq, hash) = here.as_ref().map_or((Seq(0), Digest::ZERO), |row| (row.head.seq, row.head.hash));
+        if here.as_ref().is_some_and(|row| row.quarantined.is_some()) {
+            self.marked.insert(stream.clone());
+        }
         if let Some(here) = here.as_ref().filter(|_| decision.seq <= seq) {
             return self.compare(&decision, here);
         }
@@ -196,6 +210,14 @@ impl Import<'_> {
         }
         self.done.streams += u64::from(here.is_none());
         self.store(decision, redacted, here)
+    }
+
+    /// A stream whose lost events are all back may go on.
+    fn lift_marks(&mut self) -> Result<(), ImportError> {
+        for stream in &self.marked {
+            self.done.lifted += u64::from(quarantine::lift(self.transaction, stream)?);
+        }
+        Ok(())
     }
 
     /// Where a stream ends here. A head that is gone or damaged while decisions are there was not lost by us,

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
+use longhaul_core::scrub::Scrubber;
 use longhaul_events::{Position, Seq};
-use longhaul_store::{AppendError, Finding, ImportError, Log, StoreError, Verdict, recover};
+use longhaul_store::{AppendError, Finding, ImportError, Log, SqliteLog, StoreError, Verdict, recover};
 
+use crate::keeping::first_version;
 use crate::support::*;
 
 /// Changes the first place in the database file where `text` stands.
@@ -125,6 +127,40 @@ fn a_stream_that_lost_events_is_kept_and_may_not_go_on() {
     drop(log);
     let again = recover(folder.path(), "t2").unwrap();
     assert_eq!(again.quarantined.len(), 1, "a mark is not lost by recovering again");
+}
+
+#[test]
+fn a_stream_goes_on_when_all_that_it_lost_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    two_streams(folder.path());
+    let log = sqlite(folder.path());
+    let export = |log: &SqliteLog| {
+        let mut text = Vec::new();
+        log.export(&[session(1).to_string()], &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let whole = export(&log);
+    drop(log);
+    damage(folder.path(), "first-40-");
+    recover(folder.path(), "t").unwrap();
+    let log = sqlite(folder.path());
+    let import = |text: &str| log.import(&mut text.as_bytes(), &Scrubber::redacting("")).unwrap();
+    // Half of what was lost, as an earlier export would hold it.
+    let half = first_version(&whole).lines().take(51).collect::<Vec<_>>().join("\n");
+    assert_eq!((import(&half).decisions, import(&half).lifted), (10, 0));
+    assert!(append(&log, session(1), 50, &[step(51)]).is_err(), "ten of them are still missing");
+    assert_eq!(log.rebuild().unwrap(), 0);
+    let quarantined = export(&log);
+    assert!(quarantined.contains("events 41 to 60 were lost"));
+
+    let rest = import(&whole);
+    assert_eq!((rest.decisions, rest.lifted), (10, 1));
+    append(&log, session(1), 60, &[step(61)]).unwrap();
+    assert_eq!(log.verify_stream(&session(1).to_string()).unwrap().verdict, Verdict::Intact);
+    import(&quarantined);
+    assert!(append(&log, session(1), 61, &[step(62)]).is_err(), "the mark of an older export is taken over");
+    assert_eq!(log.rebuild().unwrap(), 1);
+    append(&log, session(1), 61, &[step(62)]).unwrap();
 }
 
 #[test]

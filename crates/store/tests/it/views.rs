@@ -54,9 +54,9 @@ fn a_file_that_others_keep_throwing_away_is_no_fault() {
                 let views = Views::new(folder);
                 for _ in 0..20 {
                     if n % 2 == 0 {
-                        views.rebuild(log).unwrap()
+                        views.rebuild(log).unwrap();
                     } else {
-                        views.discard()
+                        views.discard();
                     }
                     assert_eq!(views.sessions(log).unwrap().len(), 3);
                 }
