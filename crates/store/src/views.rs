@@ -203,9 +203,11 @@ impl Views {
         let mut connection = Connection::open(&self.path)?;
         be_patient(&mut connection)?;
         let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(0o600));
-        // Not synced: what a power cut takes away is made again.
+        // Not synced: what a power cut takes away is made again, and so is what a kill leaves half written. No
+        // write-ahead log: its index is mapped memory, and a file that is thrown away and made anew while others
+        // have it open would shrink under them, which kills a process.
         connection.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cell_size_check = ON;",
+            "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cell_size_check = ON;",
         )?;
         connection.execute_batch(SCHEMA)?;
         Ok(connection)
