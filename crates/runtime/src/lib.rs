@@ -45,6 +45,6 @@ pub mod types {
     pub use longhaul_store::views::{SessionRow, SessionStatus, WorkspaceRow};
     pub use longhaul_store::watch::Woke;
     pub use longhaul_store::{
-        Backup, Collected, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
+        Backup, Collected, Exported, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
     };
 }

@@ -7,8 +7,11 @@ mod commit;
 pub(crate) mod connection;
 pub(crate) mod export;
 mod group;
+pub(crate) mod import;
 pub(crate) mod inventory;
+mod opened;
 mod pages;
+mod quarantine;
 mod read;
 mod rebuild;
 pub(crate) mod recover;
@@ -39,6 +42,7 @@ use crate::witness::{self, Witness};
 use blobs::BlobFiles;
 use connection::Mode;
 use group::Group;
+use opened::OpenedFile;
 use schema::SchemaState;
 
 pub use schema::SCHEMA_VERSION;
@@ -67,6 +71,7 @@ pub enum Access {
 pub struct SqliteLog {
     folder: PathBuf,
     writer: Mutex<Connection>,
+    file: OpenedFile,
     /// The redactions that the states which callers know were folded after.
     redactions: AtomicU64,
     readers: Mutex<Vec<Connection>>,
@@ -107,6 +112,7 @@ impl SqliteLog {
             folder: options.folder.clone(),
             redactions: AtomicU64::new(schema::redactions(&writer)?),
             writer: Mutex::new(writer),
+            file: OpenedFile::at(&path)?,
             readers: Mutex::new(Vec::new()),
             group: Group::default(),
             witness,
@@ -137,6 +143,11 @@ impl SqliteLog {
     /// Runs `write` alone in this process. Other processes are kept out by its transaction.
     fn writing<T>(&self, write: impl FnOnce(&mut Connection) -> T) -> T {
         write(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// What went into a file that is no longer the store was not stored.
+    fn not_in_place(&self, answer: Result<Appended, AppendError>) -> Result<Appended, AppendError> {
+        answer.and_then(|appended| Ok(self.file.is_in_place().map(|()| appended)?))
     }
 
     fn poke(&self) {
@@ -266,10 +277,12 @@ impl Log for SqliteLog {
         self.group.submit(append, |group| {
             let answers =
                 self.writing(|writer| commit::commit(writer, &self.blobs, &self.redactions, &group));
-            if let Some(Ok(last)) = answers.iter().rfind(|answer| answer.is_ok()) {
-                self.witness.as_ref().inspect(|witness| witness.saw(last.position));
-                self.poke();
+            let Some(Ok(last)) = answers.iter().rfind(|answer| answer.is_ok()) else { return answers };
+            if self.file.is_in_place().is_err() {
+                return answers.into_iter().map(|answer| self.not_in_place(answer)).collect();
             }
+            self.witness.as_ref().inspect(|witness| witness.saw(last.position));
+            self.poke();
             answers
         })
     }
