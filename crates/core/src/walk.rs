@@ -163,13 +163,11 @@ impl<'a> Walk<'a> {
         let Some(spot) = self.spots.last().copied() else {
             return Found::Close(CloseOutcome::Completed);
         };
-        match spot.steps.get(spot.index) {
-            Some(step) => self.arrive(step),
-            None => {
-                self.spots.pop();
-                self.list_ended()
-            }
+        if let Some(step) = spot.steps.get(spot.index) {
+            return self.arrive(step);
         }
+        self.spots.pop();
+        self.list_ended()
     }
 
     fn list_ended(&mut self) -> Found<'a> {

@@ -5,7 +5,7 @@ mod advance;
 mod bench;
 mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -28,6 +28,13 @@ enum Verb {
     Watch(watch::Args),
     /// Measure, and print one JSON line for each bar.
     Bench(bench::Args),
+    /// Advance a walk by one step and print the next handle.
+    Step {
+        #[arg(long)]
+        home: PathBuf,
+        #[arg(long)]
+        handle: String,
+    },
     /// Print the schema that this build knows.
     Schema,
 }
@@ -41,6 +48,7 @@ pub fn main() -> ExitCode {
         Verb::Advance(args) => advance::run(&args),
         Verb::Watch(args) => watch::run(&args),
         Verb::Bench(args) => bench::run(&args),
+        Verb::Step { home, handle } => bench::walk::step(&home, &handle).and_then(|next| say(&next)),
         Verb::Schema => say(&longhaul_store::SCHEMA_VERSION.to_string()),
     };
     match result {
