@@ -11,6 +11,7 @@ pub mod contract;
 pub mod diagnostic;
 pub mod document;
 pub mod native;
+pub mod preview;
 pub mod prompt;
 pub mod schema;
 pub mod step;
