@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod document;
 pub mod features;
 pub mod fields;
+pub mod library;
 pub mod native;
 pub mod pattern;
 pub mod prompt;
