@@ -2,6 +2,8 @@
 //!
 //! The names are WorkRail's; the words are ours.
 
+use super::prompt::Blocks;
+
 /// Lines that a feature adds to the blocks of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
@@ -39,6 +41,16 @@ pub const FEATURES: &[Feature] = &[
         verify: &["Each claim that came from a subagent was judged by you before it was used."],
     },
 ];
+
+impl Feature {
+    /// Puts its lines behind those that the author wrote.
+    pub fn add_to(&self, blocks: &mut Blocks) {
+        let own = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+        blocks.constraints.extend(own(self.constraints));
+        blocks.procedure.extend(own(self.procedure));
+        blocks.verify.extend(own(self.verify));
+    }
+}
 
 /// The feature of that name.
 pub fn feature(name: &str) -> Option<&'static Feature> {

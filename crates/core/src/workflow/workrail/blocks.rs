@@ -2,7 +2,7 @@
 
 use super::reading::Reader;
 use crate::workflow::document::{Node, NodeValue};
-use crate::workflow::features::{self, Feature};
+use crate::workflow::features;
 use crate::workflow::fields::{Fields, text_of};
 use crate::workflow::prompt::Blocks;
 use crate::workflow::suggest::or_known;
@@ -18,7 +18,7 @@ impl Reader<'_> {
             verify: self.lines(&mut fields, "verify"),
         };
         fields.finish();
-        self.features.iter().for_each(|feature| add(&mut blocks, feature));
+        self.features.iter().for_each(|feature| feature.add_to(&mut blocks));
         Some(blocks)
     }
 
@@ -82,13 +82,6 @@ impl Reader<'_> {
         self.warn(&node.span, format!("the shared text `{name}` is not known here"), or_known(&name, known));
         Some(format!("(The shared text `{name}` is not known here; go by the rest of this step.)"))
     }
-}
-
-fn add(blocks: &mut Blocks, feature: &Feature) {
-    let own = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
-    blocks.constraints.extend(own(feature.constraints));
-    blocks.procedure.extend(own(feature.procedure));
-    blocks.verify.extend(own(feature.verify));
 }
 
 /// Parts in a row, with a space where neither side has one.

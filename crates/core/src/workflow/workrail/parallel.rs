@@ -11,7 +11,6 @@ use crate::workflow::document::Node;
 use crate::workflow::fields::Fields;
 use crate::workflow::prompt::{Body, Notes, Prompt};
 use crate::workflow::step::{Child, Join, OnFailure, Parallel, Step, StepKind};
-use crate::workflow::suggest::closest;
 
 impl Reader<'_> {
     pub(super) fn parallel(&self, fields: &mut Fields<'_>, frame: Frame, around: &Around) -> Option<Step> {
@@ -37,7 +36,7 @@ impl Reader<'_> {
         let mut fields = Fields::of(node, "a delegation", self.findings)?;
         let workflow = fields.required_text("workflowId");
         if let (Some(id), Some(node)) = (&workflow, fields.raw("workflowId")) {
-            self.warn_missing_workflow(id, node);
+            self.gathered.borrow_mut().places.child(id, &node.span);
         }
         let goal = text(&mut fields, "goal");
         let when = fields.node("runCondition").and_then(|node| condition::read(node, self.findings));
@@ -55,18 +54,6 @@ impl Reader<'_> {
             model,
             allowed_tools,
         })
-    }
-
-    fn warn_missing_workflow(&self, id: &str, node: &Node) {
-        let library = &self.context.sources.library;
-        if !library.contains_key(id) {
-            let message = format!("no loaded source has the workflow `{id}`");
-            let fix = closest(id, library.keys().map(String::as_str)).map_or_else(
-                || "add the source that has it".to_owned(),
-                |close| format!("did you mean `{close}`?"),
-            );
-            self.warn(&node.span, message, fix);
-        }
     }
 
     /// Vars of the child: arguments as they are, mapped vars as templates.

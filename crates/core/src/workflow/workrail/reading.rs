@@ -34,6 +34,8 @@ pub(super) struct Gathered {
     pub routines: Vec<(Workflow, Range<usize>)>,
     pub steps: usize,
     pub functions_used: BTreeSet<String>,
+    /// Steps of the root that are the body of a loop already.
+    pub taken: BTreeSet<String>,
 }
 
 impl Reader<'_> {

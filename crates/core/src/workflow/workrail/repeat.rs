@@ -6,6 +6,7 @@ use super::condition;
 use super::functions;
 use super::reading::{Reader, text};
 use super::step::{Around, Frame};
+use crate::workflow::compile::prefix_ids;
 use crate::workflow::document::{Node, NodeValue};
 use crate::workflow::fields::Fields;
 use crate::workflow::prompt::{Control, Prompt};
@@ -127,7 +128,28 @@ impl Reader<'_> {
             self.findings.error(&node.span, message, "give one of them a body of its own");
             return None;
         }
-        self.step(body, &inside)
+        if self.gathered.borrow_mut().taken.insert(name.to_owned()) {
+            return self.step(body, &inside);
+        }
+        self.copied_body(body, id, &inside)
+    }
+
+    /// A body that another loop has too: a copy, with ids of its own.
+    fn copied_body(&self, body: &Node, id: &str, inside: &Around) -> Option<Step> {
+        let places = std::mem::take(&mut self.gathered.borrow_mut().places);
+        let copy = self.step(body, inside);
+        let mut gathered = self.gathered.borrow_mut();
+        let seen = std::mem::replace(&mut gathered.places, places);
+        for (workflow, span) in seen.children() {
+            gathered.places.child(workflow, span);
+        }
+        for (inner, span) in seen.steps() {
+            gathered.places.step(&format!("{id}.{inner}"), span);
+        }
+        let mut copy = [copy?];
+        prefix_ids(&mut copy, id);
+        let [copy] = copy;
+        Some(copy)
     }
 
     fn over(&self, settings: &mut Fields<'_>, kind: Type, id: &str, steps: &mut [Step]) -> Option<LoopOver> {

@@ -83,6 +83,8 @@ fn changed(mut file: Value, changes: &[(prop::sample::Index, Change)]) -> Value 
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn a_broken_file_has_an_outcome_that_is_always_the_same(changes in changes()) {
         let file = changed(everything(), &changes);

@@ -32,6 +32,17 @@ fn a_step_that_is_the_body_of_a_loop_does_not_run_by_itself() {
 }
 
 #[test]
+fn two_loops_may_share_a_body_and_each_has_its_own() {
+    let settings = json!({ "type": "for", "count": 2, "maxIterations": 2 });
+    let body = json!({ "id": "the-body", "title": "Body", "prompt": "Do." });
+    let first = loop_step("first", settings.clone(), json!("the-body"));
+    let second = loop_step("second", settings, json!("the-body"));
+    let workflow = compiled(&file(json!([first, second, body])));
+    assert_eq!(workflow["steps"][0]["kind"]["steps"][0]["id"], "the-body");
+    assert_eq!(workflow["steps"][1]["kind"]["steps"][0]["id"], "second.the-body");
+}
+
+#[test]
 fn only_the_step_that_declares_the_contract_decides_about_its_own_loop() {
     let by_artifact = |name: &str| {
         json!({ "type": "while", "maxIterations": 3,
