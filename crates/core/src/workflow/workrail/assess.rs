@@ -15,9 +15,7 @@ fn assessment(node: &Node, findings: &Findings) -> Option<Assessment> {
     let mut fields = Fields::of(node, "an assessment", findings)?;
     let id = fields.required_text("id");
     let purpose = text(&mut fields, "purpose").unwrap_or_default();
-    if fields.required("dimensions").is_none() {
-        return None;
-    }
+    fields.required("dimensions")?;
     let dimensions = fields.list("dimensions").iter().filter_map(|node| dimension(node, findings)).collect();
     fields.finish();
     Some(Assessment { id: id?, purpose, dimensions, consequences: Vec::new() })
@@ -48,16 +46,14 @@ impl Reader<'_> {
         let node = fields.raw("assessmentRefs");
         let mut assessments = Vec::new();
         for (index, name) in texts(fields, "assessmentRefs").into_iter().enumerate() {
-            match self.assessments.get(&name) {
-                Some(assessment) => assessments.push(assessment.clone()),
-                None => {
-                    let list = node.and_then(Node::as_list).unwrap_or_default();
-                    let span =
-                        list.get(index).map_or_else(|| fields.span().clone(), |node| node.span.clone());
-                    let known: Vec<&str> = self.assessments.keys().map(String::as_str).collect();
-                    self.warn(&span, format!("the file has no assessment `{name}`"), or_known(&name, known));
-                }
+            if let Some(assessment) = self.assessments.get(&name) {
+                assessments.push(assessment.clone());
+                continue;
             }
+            let list = node.and_then(Node::as_list).unwrap_or_default();
+            let span = list.get(index).map_or_else(|| fields.span().clone(), |node| node.span.clone());
+            let known: Vec<&str> = self.assessments.keys().map(String::as_str).collect();
+            self.warn(&span, format!("the file has no assessment `{name}`"), or_known(&name, known));
         }
         for node in fields.list("assessmentConsequences") {
             if let Some(rule) = self.consequence(node) {

@@ -93,14 +93,13 @@ fn features_of(fields: &mut Fields<'_>) -> Vec<&'static Feature> {
     let mut found = Vec::new();
     for node in fields.list("features") {
         let Some(name) = crate::workflow::fields::text_of(node, "a feature", findings) else { continue };
-        match features::feature(&name) {
-            Some(feature) => found.push(feature),
-            None => {
-                let known: Vec<&str> = features::FEATURES.iter().map(|feature| feature.name).collect();
-                let message = format!("the feature `{name}` is not known here; it adds nothing");
-                findings.warning(&node.span, message, or_known(&name, known));
-            }
+        let known = features::feature(&name);
+        if known.is_none() {
+            let names: Vec<&str> = features::FEATURES.iter().map(|feature| feature.name).collect();
+            let message = format!("the feature `{name}` is not known here; it adds nothing");
+            findings.warning(&node.span, message, or_known(&name, names));
         }
+        found.extend(known);
     }
     found
 }

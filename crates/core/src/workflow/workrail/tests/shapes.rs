@@ -9,7 +9,10 @@ fn control_step(id: &str) -> Value {
 }
 
 fn loop_step(id: &str, settings: Value, body: Value) -> Value {
-    json!({ "id": id, "type": "loop", "title": "Loop", "loop": settings, "body": body })
+    let mut step = json!({ "id": id, "type": "loop", "title": "Loop" });
+    step["loop"] = settings;
+    step["body"] = body;
+    step
 }
 
 /// The only message, and its severity.
