@@ -1,6 +1,6 @@
 //! Assessments: declared at the root, asked for by steps, with consequences there.
 
-use super::reading::{Reader, text, texts};
+use super::reading::{Reader, should_have, text, texts};
 use crate::workflow::document::Node;
 use crate::workflow::fields::{Fields, Findings};
 use crate::workflow::prompt::{Assessment, Consequence, Dimension, FollowUp, LevelTest};
@@ -13,6 +13,7 @@ pub(super) fn declared(fields: &mut Fields<'_>) -> Vec<Assessment> {
 
 fn assessment(node: &Node, findings: &Findings) -> Option<Assessment> {
     let mut fields = Fields::of(node, "an assessment", findings)?;
+    should_have(&mut fields, &["purpose"]);
     let id = fields.required_text("id");
     let purpose = text(&mut fields, "purpose").unwrap_or_default();
     fields.required("dimensions")?;
@@ -23,6 +24,7 @@ fn assessment(node: &Node, findings: &Findings) -> Option<Assessment> {
 
 fn dimension(node: &Node, findings: &Findings) -> Option<Dimension> {
     let mut fields = Fields::of(node, "a dimension", findings)?;
+    should_have(&mut fields, &["purpose"]);
     let id = fields.required_text("id");
     let purpose = text(&mut fields, "purpose").unwrap_or_default();
     let levels = texts(&mut fields, "levels");
@@ -72,6 +74,7 @@ impl Reader<'_> {
         let only = text(&mut when, "forAssessment");
         when.finish();
         let mut effect = Fields::of(effect, "`effect`", self.findings)?;
+        should_have(&mut effect, &["kind"]);
         super::reading::soft_choice(&mut effect, "kind", &[("require_followup", ())]);
         let guidance = effect.required_text("guidance");
         effect.finish();

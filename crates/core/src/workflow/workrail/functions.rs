@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::reading::{Reader, soft_choice, texts};
+use super::reading::{Reader, should_have, soft_choice, texts};
 use crate::workflow::document::Node;
 use crate::workflow::fields::{Fields, Findings};
 use crate::workflow::prompt::Function;
@@ -38,6 +38,7 @@ fn definition(node: &Node, here: &str, findings: &Findings) -> Option<Function> 
 /// A parameter goes to the agent as it is written; only its keys are looked at.
 fn parameter(node: &Node, findings: &Findings) -> Option<Value> {
     let mut fields = Fields::of(node, "a parameter", findings)?;
+    should_have(&mut fields, &["type"]);
     fields.required_text("name")?;
     soft_choice(&mut fields, "type", &PARAMETER_TYPES);
     fields.know(&["required", "description", "enum", "default"]);

@@ -1,6 +1,6 @@
 //! The prompt of a step and what its answer must have.
 
-use super::reading::{Reader, text, texts};
+use super::reading::{Reader, should_have, text, texts};
 use super::standard::notes_optional;
 use super::step::Around;
 use super::{condition, functions};
@@ -76,6 +76,7 @@ impl Reader<'_> {
         let mut fragments = Vec::new();
         for node in fields.list("promptFragments") {
             let Some(mut fields) = Fields::of(node, "a fragment", self.findings) else { continue };
+            should_have(&mut fields, &["id"]);
             // The id is for people who talk about the file; it must only be unambiguous.
             if let Some(id) = text(&mut fields, "id") {
                 if ids.contains(&id) {
@@ -105,15 +106,20 @@ impl Reader<'_> {
         let node = map.raw("contractRef");
         map.finish();
         let (name, node) = (name?, node?);
-        let known = contract::builtin(&name);
-        if known.is_none() {
+        let known = self.knows_contract(&name);
+        if !known {
             self.warn_unknown_contract(&name, node);
         }
-        let required = required && known.is_some();
-        if let Some(contract) = known {
-            self.gathered.borrow_mut().contracts.insert(name.clone(), contract);
+        Some(OutputContract { contract: name, required: required && known, into: None })
+    }
+
+    /// Whether there is a contract of that name. It is then one of the workflow's.
+    fn knows_contract(&self, name: &str) -> bool {
+        let contracts = &mut self.gathered.borrow_mut().contracts;
+        if !contracts.contains_key(name) {
+            contracts.extend(contract::builtin(name).map(|contract| (name.to_owned(), contract)));
         }
-        Some(OutputContract { contract: name, required, into: None })
+        contracts.contains_key(name)
     }
 
     fn warn_unknown_contract(&self, name: &str, node: &Node) {

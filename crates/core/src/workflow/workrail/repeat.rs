@@ -7,6 +7,7 @@ use super::functions;
 use super::reading::{Reader, text};
 use super::standard::notes_optional;
 use super::step::{Around, Frame};
+use crate::workflow::MOST_LEVELS;
 use crate::workflow::compile::prefix_ids;
 use crate::workflow::document::{Node, NodeValue};
 use crate::workflow::fields::Fields;
@@ -127,6 +128,11 @@ impl Reader<'_> {
             let way = inside.bodies.join("` → `");
             let message = format!("loops are each other's body: `{way}` → `{name}`");
             self.findings.error(&node.span, message, "give one of them a body of its own");
+            return None;
+        }
+        if inside.bodies.len() > MOST_LEVELS {
+            let message = format!("loops that name their body lie more than {MOST_LEVELS} levels deep");
+            self.findings.error(&node.span, message, "put fewer loops in one another");
             return None;
         }
         if self.gathered.borrow_mut().taken.insert(name.to_owned()) {

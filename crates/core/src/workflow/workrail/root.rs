@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::reading::{Gathered, Reader, model_tier, soft_choice, text, texts};
+use super::reading::{Gathered, Reader, model_tier, should_have, soft_choice, text, texts};
 use super::step::Around;
 use super::{assess, functions};
 use crate::workflow::compile::{Context, Draft};
@@ -144,6 +144,7 @@ fn slots(fields: &mut Fields<'_>) -> Vec<Slot> {
 
 fn slot(node: &Node, findings: &Findings) -> Option<Slot> {
     let mut fields = Fields::of(node, "an extension point", findings)?;
+    should_have(&mut fields, &["purpose"]);
     let id = fields.required_text("slotId");
     let purpose = text(&mut fields, "purpose").unwrap_or_default();
     let default = fields.required_text("default");
@@ -175,6 +176,7 @@ fn references(fields: &mut Fields<'_>) -> Vec<Reference> {
 
 fn reference(node: &Node, findings: &Findings) -> Option<Reference> {
     let mut fields = Fields::of(node, "a reference", findings)?;
+    should_have(&mut fields, &["purpose", "authoritative"]);
     let from = [("workspace", ResolveFrom::Workspace), ("package", ResolveFrom::Package)];
     let (id, title) = (fields.required_text("id"), fields.required_text("title"));
     let source = fields.required_text("source");

@@ -302,6 +302,23 @@ fn loops_that_are_each_others_body_are_refused() {
 }
 
 #[test]
+fn a_long_chain_of_named_bodies_is_refused_before_it_is_followed() {
+    let settings = json!({ "type": "for", "count": 1, "maxIterations": 1 });
+    let next = |level: usize| {
+        loop_step(&format!("level-{level}"), settings.clone(), json!(format!("level-{}", level + 1)))
+    };
+    let mut steps: Vec<Value> = (0..400).map(next).collect();
+    steps.push(json!({ "id": "level-400", "title": "T", "prompt": "P" }));
+    let outcome = outcome(&file(Value::Array(steps)));
+    assert!(outcome.value.is_none());
+    assert!(
+        messages(&outcome).iter().any(|it| it.contains("more than 16 levels deep")),
+        "{:?}",
+        messages(&outcome)
+    );
+}
+
+#[test]
 fn bodies_that_are_shared_again_and_again_end_in_a_refusal() {
     let settings = json!({ "type": "for", "count": 1, "maxIterations": 1 });
     let body = |level: usize| json!([format!("level-{level}"), format!("level-{level}")]);
@@ -313,7 +330,7 @@ fn bodies_that_are_shared_again_and_again_end_in_a_refusal() {
     let outcome = outcome(&file(Value::Array(steps)));
     assert!(outcome.value.is_none());
     assert!(
-        messages(&outcome).iter().any(|it| it.contains("more than 1000 steps")),
+        messages(&outcome).iter().any(|it| it.contains("more than 500 steps")),
         "{:?}",
         messages(&outcome)
     );
