@@ -245,6 +245,7 @@ fn slips_are_warned_about_with_a_way_out() {
             ),
             "Warning: the shared text `wr.refs.none` is not known here",
         ),
+        (step(json!({ "promptFragments": [{ "text": "T" }] })), "Warning: the format asks for `id` here"),
     ];
     for (file, message) in rows {
         assert_eq!(only_message(&file), message);
@@ -279,6 +280,12 @@ fn what_cannot_mean_anything_is_refused() {
             "the file has no step `nowhere` at its top level",
         ),
     ];
+    let bad_pattern = outcome(&file_with_step(&json!({ "runCondition": { "var": "x", "matches": "(" } })));
+    assert!(messages(&bad_pattern)[0].starts_with("`(` is not a pattern"), "{:?}", messages(&bad_pattern));
+    let rule = json!({ "type": "regex", "pattern": "[", "message": "m" });
+    assert!(outcome(&file_with_step(&json!({ "validationCriteria": rule }))).value.is_none());
+    let rule = json!({ "type": "schema", "schema": { "type": "strin" }, "message": "m" });
+    assert!(outcome(&file_with_step(&json!({ "validationCriteria": rule }))).value.is_none());
     for (file, message) in rows {
         let outcome = outcome(&file);
         assert!(outcome.value.is_none(), "{file}");
