@@ -140,6 +140,10 @@ pub(super) fn run(run: &Run) -> String {
         RunWhat::Command(words) => format!("`{}`", words.join(" ")),
         RunWhat::Checks(CheckChoice::All) => "every check of the workspace".to_owned(),
         RunWhat::Checks(CheckChoice::Named(names)) => format!("the checks {}", names.join(", ")),
+        RunWhat::Declared(checks) => {
+            let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+            format!("the checks {}", names.join(", "))
+        }
     }
 }
 
