@@ -146,7 +146,11 @@ fn what_is_not_a_pattern_is_refused_with_its_place() {
         ("a\\", "", "a `\\` stands at the end; write `\\\\` for the character itself (character 3)"),
         (r"\a", "u", "`\\a` means nothing with the flag `u`; leave out the `\\` (character 2)"),
         (r"\1", "u", "there is no group 1; count the `(` of the pattern (character 2)"),
-        (r"\p{Nonsense}", "u", "this is not a property; write one such as `\\p{L}` or `\\p{Script=Greek}` (character 3)"),
+        (
+            r"\p{Nonsense}",
+            "u",
+            "this is not a property; write one such as `\\p{L}` or `\\p{Script=Greek}` (character 3)",
+        ),
         ("{", "u", "a `{` stands alone; write `\\{` (character 1)"),
         ("a", "x", "`x` is not a flag; use some of `dgimsuy`"),
         ("a", "ii", "the flag `i` stands there twice; leave one out"),
