@@ -1,3 +1,5 @@
+//! What is accepted, and in which words the rest is refused.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 

@@ -1,3 +1,5 @@
+//! Tables of texts and what becomes of them.
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
