@@ -1,0 +1,65 @@
+//! Slots and features, as in WorkRail: places that a workspace can fill, and lines that every prompt gets.
+
+use std::collections::BTreeMap;
+
+use super::{Context, Fields, Node, NodeValue, shortened};
+use crate::workflow::features::{FEATURES, Feature, feature};
+use crate::workflow::fields::text_of;
+use crate::workflow::suggest::or_known;
+
+const PREFIX: &str = "wr.features.";
+
+/// The file with its slots filled: `{{slots.name}}` becomes what the workspace binds, else the slot's default.
+pub(super) fn fill(root: &Node, context: &Context<'_>) -> Node {
+    let mut values = BTreeMap::new();
+    let slots = root.get("slots").and_then(Node::as_list).unwrap_or_default();
+    for node in slots {
+        let Some(mut fields) = Fields::of(node, "a slot", context.findings) else { continue };
+        let id = fields.required_text("id");
+        let default = fields.required_text("default");
+        fields.text("purpose");
+        fields.texts("acceptedKinds");
+        fields.finish();
+        if let (Some(id), Some(default)) = (id, default) {
+            let value = context.sources.bindings.get(&id).cloned().unwrap_or(default);
+            values.insert(id, value);
+        }
+    }
+    let mut root = root.clone();
+    if !values.is_empty() {
+        fill_node(&mut root, &values);
+    }
+    root
+}
+
+fn fill_node(node: &mut Node, values: &BTreeMap<String, String>) {
+    match &mut node.value {
+        NodeValue::Text(text) if text.contains("{{") => {
+            for (id, value) in values {
+                *text = text.replace(&format!("{{{{slots.{id}}}}}"), value);
+                *text = text.replace(&format!("{{{{wr.bindings.{id}}}}}"), value);
+            }
+        }
+        NodeValue::List(items) => items.iter_mut().for_each(|item| fill_node(item, values)),
+        NodeValue::Map(entries) => entries.iter_mut().for_each(|(_, value)| fill_node(value, values)),
+        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) => {}
+    }
+}
+
+/// The features that the file asks for, by their short or full name.
+pub(super) fn features(fields: &mut Fields<'_>) -> Vec<&'static Feature> {
+    let findings = fields.findings();
+    let mut found = Vec::new();
+    for node in fields.list("features") {
+        let Some(name) = text_of(node, "a feature", findings) else { continue };
+        match feature(&name).or_else(|| feature(&format!("{PREFIX}{name}"))) {
+            Some(feature) => found.push(feature),
+            None => {
+                let known = FEATURES.iter().map(|feature| feature.name.trim_start_matches(PREFIX));
+                let message = format!("there is no feature `{}`", shortened(&name));
+                findings.error(&node.span, message, or_known(&name, known.collect::<Vec<_>>()));
+            }
+        }
+    }
+    found
+}
