@@ -19,7 +19,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::compile::{Context, Draft, NATIVE_VERSION, Places};
-use super::diagnostic::Diagnostic;
 use super::document::{Node, NodeValue};
 use super::fields::{Fields, Findings, text_of};
 use super::{
@@ -121,7 +120,11 @@ impl Reader<'_> {
         let Some(node) = fields.required("longhaul") else { return };
         let version = match &node.value {
             NodeValue::Number(number) => number.as_u64(),
-            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Text(_) | NodeValue::List(_) | NodeValue::Map(_) => None,
+            NodeValue::Null
+            | NodeValue::Bool(_)
+            | NodeValue::Text(_)
+            | NodeValue::List(_)
+            | NodeValue::Map(_) => None,
         };
         match version {
             Some(NATIVE_VERSION) => {}
@@ -180,7 +183,11 @@ impl Reader<'_> {
             self.steps += 1;
             if self.steps == MOST_STEPS + 1 {
                 let message = format!("the file has more than {MOST_STEPS} steps");
-                self.findings.error(&item.span, message, "move some of them into routines or other workflows");
+                self.findings.error(
+                    &item.span,
+                    message,
+                    "move some of them into routines or other workflows",
+                );
             }
             if self.steps > MOST_STEPS {
                 break;
@@ -212,10 +219,6 @@ impl Reader<'_> {
             references.push(Reference { id, title, source, purpose, authoritative, resolve_from });
         }
         references
-    }
-
-    fn push(&self, diagnostic: Diagnostic) {
-        self.findings.push(diagnostic);
     }
 }
 

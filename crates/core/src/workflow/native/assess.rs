@@ -24,8 +24,11 @@ fn assessment(mut fields: Fields<'_>, id: &str) -> Option<Assessment> {
     let findings = fields.findings();
     let purpose = fields.text("purpose").unwrap_or_default();
     fields.required("dimensions");
-    let dimensions: Vec<Dimension> =
-        fields.entries("dimensions").iter().filter_map(|(key, node)| dimension(key, node, findings)).collect();
+    let dimensions: Vec<Dimension> = fields
+        .entries("dimensions")
+        .iter()
+        .filter_map(|(key, node)| dimension(key, node, findings))
+        .collect();
     let rules = fields.list("rules");
     let consequences = rules.iter().filter_map(|node| consequence(node, &dimensions, findings)).collect();
     fields.finish();
@@ -105,7 +108,11 @@ fn follow_up(mut fields: Fields<'_>) -> Option<FollowUp> {
         (Some(steps), None) if !steps.is_empty() => Some(FollowUp::Redo(steps)),
         (None, Some(text)) => Some(FollowUp::Guidance(text)),
         _ => {
-            findings.error(span, "this must say what follows", "write `followUp: text` or `redo: [texts]`, one of them");
+            findings.error(
+                span,
+                "this must say what follows",
+                "write `followUp: text` or `redo: [texts]`, one of them",
+            );
             None
         }
     }
@@ -113,7 +120,8 @@ fn follow_up(mut fields: Fields<'_>) -> Option<FollowUp> {
 
 /// What the agent is asked when the step has no prompt of its own.
 fn default_text(title: &str, assessment: Option<&Assessment>) -> String {
-    let mut text = format!("Assess where things stand: {title}. Give a level for each, and the reason for it.");
+    let mut text =
+        format!("Assess where things stand: {title}. Give a level for each, and the reason for it.");
     for dimension in assessment.map(|it| it.dimensions.as_slice()).unwrap_or_default() {
         text.push_str(&format!("\n- {}: {}", dimension.id, dimension.levels.join(", ")));
         if !dimension.purpose.is_empty() {

@@ -31,7 +31,10 @@ pub(super) fn read(node: &Node, findings: &Findings) -> Option<Condition> {
     } else if fields.has("any") {
         Some(Condition::Any(parts(fields.list("any"), findings)))
     } else if fields.has("not") {
-        fields.required("not").and_then(|inner| read(inner, findings)).map(|inner| Condition::Not(Box::new(inner)))
+        fields
+            .required("not")
+            .and_then(|inner| read(inner, findings))
+            .map(|inner| Condition::Not(Box::new(inner)))
     } else {
         findings.error(&node.span, "this condition says nothing that could hold", FORMS);
         None

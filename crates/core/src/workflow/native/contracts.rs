@@ -33,7 +33,8 @@ impl Reader<'_> {
         if self.contracts.contains_key(name) {
             return Some(());
         }
-        let found = if self.schemas.contains_key(name) { self.local(name).ok() } else { contract::builtin(name) };
+        let found =
+            if self.schemas.contains_key(name) { self.local(name).ok() } else { contract::builtin(name) };
         if let Some(contract) = found {
             self.contracts.insert(name.to_owned(), contract);
             return Some(());
@@ -106,7 +107,10 @@ impl Reader<'_> {
                             }
                         }
                         // Examples and constants are values, not schemas.
-                        _ if matches!(key.as_str(), "examples" | "example" | "default" | "const" | "enum") => {}
+                        _ if matches!(
+                            key.as_str(),
+                            "examples" | "example" | "default" | "const" | "enum"
+                        ) => {}
                         _ => self.point(value, base, wanted),
                     }
                 }

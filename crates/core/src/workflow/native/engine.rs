@@ -97,7 +97,8 @@ impl Reader<'_> {
     pub(super) fn gather_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
         let mut map = reading.fields.map("gather")?;
         let what = map.required_text("kind");
-        let from: Vec<GatherFrom> = map.one_or_more_texts("from").iter().map(|word| gather_from(word)).collect();
+        let from: Vec<GatherFrom> =
+            map.one_or_more_texts("from").iter().map(|word| gather_from(word)).collect();
         let from = if from.is_empty() { vec![GatherFrom::Injected] } else { from };
         let into = self.engine_var_under(&mut map, "into");
         let optional = map.flag("optional").unwrap_or_default();

@@ -34,7 +34,7 @@ impl Reader<'_> {
         let default_notes = if outputs.is_empty() { Notes::Required } else { Notes::Optional };
         let notes = fields.choice("notes", NOTES).unwrap_or(default_notes);
         let validate = fields.list("validate").iter().filter_map(|node| rule(node, self.findings)).collect();
-        for key in ["prompt", "fragments", "output"] {
+        for key in ["prompt", "fragments", "produces", "output"] {
             if let Some(node) = fields.raw(key) {
                 self.places.field(id, key, &node.span);
             }
@@ -146,7 +146,9 @@ pub(super) fn body(node: &Node, findings: &Findings) -> Option<Body> {
         output_required: fields
             .entries("outputRequired")
             .iter()
-            .filter_map(|(key, node)| Some((key.name.clone(), text_of(node, "an entry of `outputRequired`", findings)?)))
+            .filter_map(|(key, node)| {
+                Some((key.name.clone(), text_of(node, "an entry of `outputRequired`", findings)?))
+            })
             .collect(),
         verify: fields.one_or_more_texts("verify"),
     };
@@ -165,7 +167,10 @@ fn rule(node: &Node, findings: &Findings) -> Option<Rule> {
     } else if fields.has("any") {
         Some(Rule::Any(rules(fields.list("any"))))
     } else if fields.has("not") {
-        fields.node("not").and_then(|inner| self::rule(inner, findings)).map(|inner| Rule::Not(Box::new(inner)))
+        fields
+            .node("not")
+            .and_then(|inner| self::rule(inner, findings))
+            .map(|inner| Rule::Not(Box::new(inner)))
     } else {
         one_rule(&mut fields).map(|one| Rule::One(Box::new(one)))
     };
@@ -222,4 +227,3 @@ fn length_words(min: Option<u64>, max: Option<u64>) -> String {
         (None, None) => "the notes may have any length".to_owned(),
     }
 }
-

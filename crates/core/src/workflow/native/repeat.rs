@@ -88,7 +88,8 @@ impl Reader<'_> {
         let mut present = FORMS.into_iter().filter(|form| map.has(form)).collect::<Vec<_>>();
         let form = present.pop();
         if form.is_none() || !present.is_empty() {
-            let fix = "write one of `while: {…}`, `until: {…}`, `for: 5`, `forEach: list` or `control: artifact`";
+            let fix =
+                "write one of `while: {…}`, `until: {…}`, `for: 5`, `forEach: list` or `control: artifact`";
             self.findings.error(map.span(), "a loop goes by exactly one thing", fix);
             return None;
         }
@@ -112,7 +113,8 @@ impl Reader<'_> {
     fn count(&self, map: &mut Fields<'_>) -> Option<LoopOver> {
         let node = map.required("for")?;
         if let NodeValue::Text(_) = node.value {
-            return condition::path_of(node, "`for`", self.findings).map(|path| LoopOver::Count(Count::Var(path)));
+            return condition::path_of(node, "`for`", self.findings)
+                .map(|path| LoopOver::Count(Count::Var(path)));
         }
         count_of(node, "`for`", self.findings).map(|count| LoopOver::Count(Count::Fixed(count)))
     }

@@ -1,7 +1,7 @@
 //! `use:` puts the steps of a routine in the place of a step.
 
 use super::step::Reading;
-use super::{Fields, MODELS, Reader};
+use super::{MODELS, Reader};
 use crate::workflow::compile::{Argument, Call, Shared};
 use crate::workflow::prompt::Notes;
 use crate::workflow::step::{Routine, Step, StepKind};
@@ -14,7 +14,11 @@ impl Reader<'_> {
         let arguments: Vec<Argument> = fields
             .entries("with")
             .iter()
-            .map(|(key, node)| Argument { name: key.name.clone(), span: key.span.clone(), value: node.clone() })
+            .map(|(key, node)| Argument {
+                name: key.name.clone(),
+                span: key.span.clone(),
+                value: node.clone(),
+            })
             .collect();
         let (outputs, control) = self.output(fields, id);
         let shared = Shared {

@@ -101,8 +101,7 @@ impl Reader<'_> {
     fn step_id(&self, fields: &mut Fields<'_>) -> (String, Range<usize>) {
         let Some(node) = fields.required("id") else { return (String::new(), fields.span().clone()) };
         let id = text_of(node, "`id`", self.findings).unwrap_or_default();
-        let is_good =
-            id.bytes().all(|byte| is_id_byte(byte) || byte == b'_') && id.len() <= LONGEST_STEP_ID;
+        let is_good = id.bytes().all(|byte| is_id_byte(byte) || byte == b'_') && id.len() <= LONGEST_STEP_ID;
         if !is_good {
             let message = format!("`{}` cannot be the id of a step", shortened(&id));
             let fix = "use at most 64 of `a-z`, `0-9`, `-` and `_`, such as `frame-gate`";
@@ -114,7 +113,15 @@ impl Reader<'_> {
     /// Where checks of the whole workflow will point.
     fn note_places(&mut self, id: &str, fields: &mut Fields<'_>) {
         const NOTED: &[&str] = &[
-            "title", "when", "jumpIf", "confirm", "role", "guidance", "systemPrompt", "references", "requires",
+            "title",
+            "when",
+            "jumpIf",
+            "confirm",
+            "role",
+            "guidance",
+            "systemPrompt",
+            "references",
+            "requires",
         ];
         for field in NOTED.iter().copied() {
             if let Some(node) = fields.raw(field) {
@@ -139,7 +146,8 @@ impl Reader<'_> {
         };
         let others = found.filter(|(_, other)| !(*kind == Kind::Assess && *other == Kind::Prompt));
         if let Some((other, _)) = others.last() {
-            let span = node.entries().iter().find(|(name, _)| name.name == *other).map(|(name, _)| &name.span);
+            let span =
+                node.entries().iter().find(|(name, _)| name.name == *other).map(|(name, _)| &name.span);
             let message = format!("a step cannot be both `{key}` and `{other}`");
             self.findings.error(span.unwrap_or(&node.span), message, "make two steps of it");
             return None;
@@ -204,13 +212,20 @@ impl Reader<'_> {
         let Some(attempts) = fields.count("attempts") else { return DEFAULT_ATTEMPTS };
         if let (false, Some(node)) = ((1..=MOST_ATTEMPTS).contains(&attempts), fields.raw("attempts")) {
             let message = format!("`attempts` must lie between 1 and {MOST_ATTEMPTS}");
-            self.findings.error(&node.span, message, format!("take it out: {DEFAULT_ATTEMPTS} is the default"));
+            self.findings.error(
+                &node.span,
+                message,
+                format!("take it out: {DEFAULT_ATTEMPTS} is the default"),
+            );
         }
         u32::try_from(attempts).unwrap_or(DEFAULT_ATTEMPTS)
     }
 
     fn required_vars(&self, fields: &mut Fields<'_>) -> Vec<String> {
         let nodes = fields.list("requires");
-        nodes.iter().filter_map(|node| condition::path_of(node, "an entry of `requires`", self.findings)).collect()
+        nodes
+            .iter()
+            .filter_map(|node| condition::path_of(node, "an entry of `requires`", self.findings))
+            .collect()
     }
 }

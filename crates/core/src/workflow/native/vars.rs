@@ -98,7 +98,11 @@ fn kind(fields: &mut Fields<'_>, findings: &Findings) -> VarType {
     }
     let values: Vec<Value> = fields.list("enum").iter().map(Node::to_json).collect();
     if values.is_empty() {
-        fields.findings().error(fields.span(), "`enum` has no values", "list the values, such as `[low, high]`");
+        fields.findings().error(
+            fields.span(),
+            "`enum` has no values",
+            "list the values, such as `[low, high]`",
+        );
     }
     VarType::Enum(values)
 }
