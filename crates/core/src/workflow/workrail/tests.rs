@@ -1,6 +1,6 @@
 //! What the front end makes of files: real ones, one with every field, and broken ones.
 
-mod corpus;
+pub(crate) mod corpus;
 mod everything;
 mod fields;
 mod hostile;

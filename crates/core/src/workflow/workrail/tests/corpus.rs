@@ -34,7 +34,7 @@ fn library(files: &[(String, String)]) -> Sources {
     sources
 }
 
-fn outcomes() -> Vec<(String, String, Outcome<Workflow>)> {
+pub(crate) fn outcomes() -> Vec<(String, String, Outcome<Workflow>)> {
     let files = corpus();
     let sources = library(&files);
     let compiled = files.into_iter().map(|(name, text)| {
