@@ -3,6 +3,7 @@
 
 mod advance;
 mod bench;
+mod walk;
 mod watch;
 
 use std::path::{Path, PathBuf};
@@ -28,6 +29,10 @@ enum Verb {
     Watch(watch::Args),
     /// Measure, and print one JSON line for each bar.
     Bench(bench::Args),
+    /// Walk a workflow to its end.
+    Walk(walk::Args),
+    /// Perform the work of a session, as the hidden verb of the product does.
+    Runner { session: String },
     /// Advance a walk by one step and print the next handle.
     Step {
         #[arg(long)]
@@ -48,6 +53,8 @@ pub fn main() -> ExitCode {
         Verb::Advance(args) => advance::run(&args),
         Verb::Watch(args) => watch::run(&args),
         Verb::Bench(args) => bench::run(&args),
+        Verb::Walk(args) => walk::run(&args),
+        Verb::Runner { session } => walk::runner(&session),
         Verb::Step { home, handle } => bench::walk::step(&home, &handle).and_then(|next| say(&next)),
         Verb::Schema => say(&longhaul_store::SCHEMA_VERSION.to_string()),
     };
