@@ -1,12 +1,22 @@
-//! Durations and sizes as people write them: `90s`, `10m`, `3d`; `64k`, `20G`.
+//! Durations, sizes, counts and money as people write them: `90s`, `3d`; `64k`, `20G`; `1.50usd`.
 
-/// A text that is not a duration or a size.
+/// A text that is not of its unit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not a {what}; write a whole number and a unit, such as {examples}")]
 pub struct UnitError {
     text: String,
     what: &'static str,
     examples: &'static str,
+}
+
+impl UnitError {
+    /// What is wrong, and what to do about it, for those who show the two apart.
+    pub fn parts(&self) -> (String, String) {
+        (
+            format!("`{}` is not a {}", self.text, self.what),
+            format!("write a whole number and a unit, such as {}", self.examples),
+        )
+    }
 }
 
 /// Reads `250ms`, `90s`, `10m`, `8h`, `3d` or `2w`, in milliseconds.
@@ -38,6 +48,34 @@ pub fn parse_size_bytes(text: &str) -> Result<u64, UnitError> {
         _ => return Err(error()),
     };
     number.checked_mul(1 << shift).ok_or_else(error)
+}
+
+/// Reads `900`, `64k` or `2M` (powers of ten): tokens and other things that are counted, not stored.
+pub fn parse_count(text: &str) -> Result<u64, UnitError> {
+    let error = || UnitError { text: text.to_owned(), what: "count", examples: "`900`, `64k`, `2M`" };
+    let (number, unit) = split(text).ok_or_else(error)?;
+    let factor = match unit {
+        "" => 1,
+        "k" | "K" => 1000,
+        "M" => 1_000_000,
+        _ => return Err(error()),
+    };
+    number.checked_mul(factor).ok_or_else(error)
+}
+
+/// Reads `3usd` or `1.50usd`, in millionths of a dollar.
+pub fn parse_money_micros(text: &str) -> Result<u64, UnitError> {
+    let error = || UnitError { text: text.to_owned(), what: "sum of money", examples: "`3usd`, `1.50usd`" };
+    let (whole, rest) = split(text).ok_or_else(error)?;
+    let (cents, unit) = match rest.strip_prefix('.') {
+        Some(after) => after.split_at(after.bytes().take_while(u8::is_ascii_digit).count()),
+        None => ("0", rest),
+    };
+    if unit != "usd" || cents.is_empty() || cents.len() > 6 {
+        return Err(error());
+    }
+    let millionths: u64 = format!("{cents:0<6}").parse().map_err(|_| error())?;
+    whole.checked_mul(1_000_000).and_then(|micros| micros.checked_add(millionths)).ok_or_else(error)
 }
 
 /// A size in the largest unit that keeps it readable: `1.4 MB`.
@@ -75,6 +113,25 @@ mod tests {
             [show_size(512), show_size(1536), show_size(20 << 30)],
             ["512 bytes", "1.5 KB", "20.0 GB"]
         );
+    }
+
+    #[test]
+    fn counts_and_money_are_read() {
+        assert_eq!(
+            [parse_count("900"), parse_count("64k"), parse_count("2M")],
+            [Ok(900), Ok(64_000), Ok(2_000_000)]
+        );
+        assert_eq!(
+            [parse_money_micros("3usd"), parse_money_micros("1.5usd")],
+            [Ok(3_000_000), Ok(1_500_000)]
+        );
+        assert_eq!(parse_money_micros("0.000001usd"), Ok(1));
+        for wrong in ["", "3", "3.usd", "3 usd", "3eur", "0.0000001usd", "-1usd", "99999999999999999999usd"] {
+            assert!(parse_money_micros(wrong).is_err(), "{wrong}");
+        }
+        for wrong in ["", "k", "64 k", "1.5k", "64KB", "18446744073709551615M"] {
+            assert!(parse_count(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

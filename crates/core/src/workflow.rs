@@ -9,6 +9,7 @@ pub mod condition;
 pub mod contract;
 pub mod diagnostic;
 pub mod document;
+pub mod fields;
 pub mod native;
 pub mod pattern;
 pub mod prompt;
@@ -16,6 +17,7 @@ pub mod render;
 pub mod schema;
 pub mod scope;
 pub mod step;
+pub mod suggest;
 pub mod template;
 pub mod workrail;
 

@@ -1,9 +1,24 @@
 //! From source texts to one compiled workflow: read, expand routines, check the whole.
 
+mod checks;
+mod mentions;
+mod places;
+mod routine;
+mod substitute;
+
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use super::Workflow;
+pub use places::Places;
+pub use routine::{Argument, Call, Shared};
+
 use super::diagnostic::Outcome;
+use super::document::{self, Node, NodeValue};
+use super::fields::{Findings, Strays};
+use super::{Format, Workflow, native, workrail};
+
+/// The version of the native format that this build knows whole.
+pub const NATIVE_VERSION: u64 = 1;
 
 /// All texts that one compilation may look at. The shell has read them.
 #[derive(Debug, Clone, Default)]
@@ -28,8 +43,65 @@ pub enum Syntax {
     Json,
 }
 
+/// What a front end may look at while it reads one file, and where it reports.
+#[derive(Debug)]
+pub struct Context<'c> {
+    pub sources: &'c Sources,
+    pub findings: &'c Findings,
+    /// The routines that are being expanded, outermost first.
+    path: Vec<String>,
+    /// How much routine text may still be expanded in this compilation.
+    fuel: &'c Cell<usize>,
+}
+
+/// What a front end made of one file: the workflow, with routines expanded, and where its parts stand.
+#[derive(Debug)]
+pub struct Draft {
+    pub workflow: Workflow,
+    pub places: Places,
+}
+
 /// Compiles one file. The front end follows from the text: a root key `longhaul` makes it native.
 pub fn compile(source: &Source, sources: &Sources) -> Outcome<Workflow> {
-    let _ = (source, sources);
-    todo!("front ends")
+    let root = match document::parse(&source.text, source.syntax) {
+        Ok(root) => root,
+        Err(diagnostic) => return Outcome { value: None, diagnostics: vec![diagnostic] },
+    };
+    let findings = Findings::new(strays_of(&root));
+    let fuel = Cell::new(routine::MOST_EXPANDED_BYTES);
+    let context = Context { sources, findings: &findings, path: Vec::new(), fuel: &fuel };
+    let draft = context.read(&root);
+    if let Some(draft) = &draft {
+        checks::check(draft, &context);
+    }
+    let refused = findings.has_errors();
+    Outcome {
+        value: draft.filter(|_| !refused).map(|draft| draft.workflow),
+        diagnostics: findings.into_sorted(),
+    }
+}
+
+impl Context<'_> {
+    fn read(&self, root: &Node) -> Option<Draft> {
+        match format_of(root) {
+            Format::Native => native::read(root, self),
+            Format::WorkRail => workrail::read(root, self),
+        }
+    }
+}
+
+fn format_of(root: &Node) -> Format {
+    if root.get("longhaul").is_some() { Format::Native } else { Format::WorkRail }
+}
+
+/// A newer version may have keys that this build does not know, and WorkRail files in the wild have more keys than
+/// their schema.
+fn strays_of(root: &Node) -> Strays {
+    match root.get("longhaul").map(|node| &node.value) {
+        Some(NodeValue::Number(version)) if version.as_u64().is_some_and(|it| it > NATIVE_VERSION) => {
+            Strays::Warn
+        }
+        Some(_) => Strays::Refuse,
+        None => Strays::Warn,
+    }
 }

@@ -75,6 +75,22 @@ impl StepKind {
         }
     }
 
+    /// The steps inside it, to be changed while compiling.
+    pub(crate) fn inner_mut(&mut self) -> &mut [Step] {
+        match self {
+            Self::Loop(Loop { steps, .. })
+            | Self::Todo(Todo { steps, .. })
+            | Self::Routine(Routine { steps, .. }) => steps,
+            Self::Prompt(_)
+            | Self::Run(_)
+            | Self::Gather(_)
+            | Self::Gate(_)
+            | Self::Parallel(_)
+            | Self::Spawn(_)
+            | Self::Deliver(_) => &mut [],
+        }
+    }
+
     /// The word that people meet.
     pub fn word(&self) -> &'static str {
         match self {

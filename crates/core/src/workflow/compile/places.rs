@@ -1,0 +1,40 @@
+//! Where the parts of a workflow stand in its file, for findings about the compiled form.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Spans by step id and, where it helps, by the field of the step.
+#[derive(Debug, Clone, Default)]
+pub struct Places {
+    /// In the order of the file. An id that stands here twice is a duplicate.
+    steps: Vec<(String, Range<usize>)>,
+    fields: BTreeMap<(String, &'static str), Range<usize>>,
+}
+
+impl Places {
+    /// Notes a step, in the order of the file: the span of its id is best.
+    pub fn step(&mut self, id: &str, span: &Range<usize>) {
+        self.steps.push((id.to_owned(), span.clone()));
+    }
+
+    /// Notes where a field of a step stands. Checks look for `when`, `jump`, `references`, `output`, `requires`,
+    /// `workflow` and `title`.
+    pub fn field(&mut self, step: &str, field: &'static str, span: &Range<usize>) {
+        self.fields.insert((step.to_owned(), field), span.clone());
+    }
+
+    /// The field's place, or else that of the step.
+    pub fn of(&self, step: &str, field: &'static str) -> Range<usize> {
+        let exact = self.fields.get(&(step.to_owned(), field));
+        exact.cloned().unwrap_or_else(|| self.of_step(step))
+    }
+
+    pub fn of_step(&self, step: &str) -> Range<usize> {
+        self.steps.iter().find(|(id, _)| id == step).map_or(0..0, |(_, span)| span.clone())
+    }
+
+    /// Every step that was noted, with its place.
+    pub fn steps(&self) -> &[(String, Range<usize>)] {
+        &self.steps
+    }
+}
