@@ -10,6 +10,7 @@ pub mod contract;
 pub mod diagnostic;
 pub mod document;
 pub mod fields;
+pub mod library;
 pub mod native;
 pub mod pattern;
 pub mod prompt;

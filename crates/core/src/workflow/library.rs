@@ -1,0 +1,27 @@
+//! The bundled workflows and routines: what a new user meets first, and what agents are led by.
+//!
+//! Plain files of the native format, so that people can read them and copy from them. They start anywhere, also
+//! outside git: none of them has a `run` step or asks for a workspace.
+
+macro_rules! files {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../library/", $name)))),+]
+    };
+}
+
+/// File name and text of each, in the order of their names. A file is named after its id.
+pub const BUNDLED: &[(&str, &str)] = files![
+    "lh.bug-investigation.yml",
+    "lh.quick-task.yml",
+    "lh.refactor.yml",
+    "lh.review.yml",
+    "lh.shaping.yml",
+    "lh.write-workflow.yml",
+    "routine.context-gathering.yml",
+    "routine.final-verification.yml",
+    "routine.hypothesis-challenge.yml",
+    "routine.plan.yml",
+];
+
+#[cfg(test)]
+mod tests;
