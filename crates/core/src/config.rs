@@ -9,6 +9,10 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use crate::units::{parse_duration_ms, parse_size_bytes};
+use crate::workflow::step::Check;
+
+/// How long a check may run unless it says otherwise.
+const CHECK_TIMEOUT_MS: u64 = 15 * 60 * 1000;
 
 /// One setting that a person may change.
 #[derive(Debug)]
@@ -73,7 +77,16 @@ impl std::fmt::Display for Origin {
 
 /// Values from one source, weaker sources first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layer(Vec<(&'static Key, String, Origin)>);
+pub struct Layer {
+    values: Vec<(&'static Key, String, Origin)>,
+    checks: Option<Vec<Check>>,
+}
+
+impl Layer {
+    fn of(values: Vec<(&'static Key, String, Origin)>) -> Self {
+        Self { values, checks: None }
+    }
+}
 
 impl PartialEq for Key {
     fn eq(&self, other: &Self) -> bool {
@@ -103,6 +116,8 @@ pub struct Config {
     pub bindings: BTreeMap<String, String>,
     pub retention_blobs_ms: u64,
     pub retention_disk_bytes: u64,
+    /// What `run: { checks: … }` runs, in order.
+    pub checks: Vec<Check>,
     pub rows: Vec<Row>,
 }
 
@@ -118,10 +133,13 @@ pub struct Row {
 pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
     let error = |problem: String| Error::File { path: path.to_owned(), problem };
     if text.trim().is_empty() {
-        return Ok(Layer(Vec::new()));
+        return Ok(Layer::of(Vec::new()));
     }
     let file: Option<File> = serde_saphyr::from_str(text).map_err(|problem| error(problem.to_string()))?;
     let file = file.unwrap_or_default();
+    let checks =
+        file.checks.map(|checks| checks.into_iter().map(CheckEntry::check).collect::<Result<_, _>>());
+    let checks = checks.transpose().map_err(error)?;
     let retention = file.retention.unwrap_or_default();
     let bindings = file
         .bindings
@@ -135,7 +153,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
             layer.push((key_of(key)?, value.value, origin));
         }
     }
-    Ok(Layer(layer))
+    Ok(Layer { values: layer, checks })
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -143,6 +161,30 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
 struct File {
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     retention: Option<Retention>,
+    checks: Option<Vec<CheckEntry>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckEntry {
+    name: String,
+    run: Vec<String>,
+    timeout: Option<Spanned<String>>,
+}
+
+impl CheckEntry {
+    fn check(self) -> Result<Check, String> {
+        let Self { name, run, timeout } = self;
+        if name.trim().is_empty() || run.first().is_none_or(String::is_empty) {
+            return Err(format!("check `{name}` needs a name and a command, as in `run: [cargo, test]`"));
+        }
+        let timeout_ms = match timeout {
+            None => CHECK_TIMEOUT_MS,
+            Some(text) => parse_duration_ms(&text.value)
+                .map_err(|problem| format!("line {}: check `{name}`: {problem}", text.referenced.line()))?,
+        };
+        Ok(Check { name, run, timeout_ms })
+    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -158,7 +200,7 @@ pub fn from_environment(lookup: impl Fn(&str) -> Option<String>) -> Layer {
         let name = variable(key.path);
         lookup(&name).map(|value| (key, value, Origin::Environment(name)))
     });
-    Layer(rows.collect())
+    Layer::of(rows.collect())
 }
 
 /// The environment variable that sets a key.
@@ -173,7 +215,7 @@ pub fn from_flags<'a>(flags: impl IntoIterator<Item = &'a str>) -> Result<Layer,
         let (key, value) = assignment.ok_or_else(|| Error::NotAnAssignment { text: text.to_owned() })?;
         Ok((key_of(key)?, value.to_owned(), Origin::Flag))
     };
-    Ok(Layer(flags.into_iter().map(parse).collect::<Result<_, Error>>()?))
+    Ok(Layer::of(flags.into_iter().map(parse).collect::<Result<_, Error>>()?))
 }
 
 fn key_of(path: &str) -> Result<&'static Key, Error> {
@@ -188,7 +230,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     let bindings = bindings(layers)?;
     let mut rows = Vec::new();
     for key in KEYS {
-        let set = layers.iter().flat_map(|layer| &layer.0).rfind(|(set, _, _)| *set == key);
+        let set = layers.iter().flat_map(|layer| &layer.values).rfind(|(set, _, _)| *set == key);
         let (value, origin) = set.map_or((key.default.to_owned(), Origin::Default), |(_, value, origin)| {
             (value.clone(), origin.clone())
         });
@@ -199,6 +241,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         bindings,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
+        checks: layers.iter().rev().find_map(|layer| layer.checks.clone()).unwrap_or_default(),
         rows,
     })
 }
@@ -207,7 +250,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
 fn bindings(layers: &[Layer]) -> Result<BTreeMap<String, String>, Error> {
     let mut bound = BTreeMap::new();
     for (_, value, origin) in
-        layers.iter().flat_map(|layer| &layer.0).filter(|(key, _, _)| key.path == BINDINGS)
+        layers.iter().flat_map(|layer| &layer.values).filter(|(key, _, _)| key.path == BINDINGS)
     {
         for pair in value.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
             let (slot, target) = binding(pair).ok_or_else(|| Error::Value {
@@ -312,7 +355,7 @@ mod tests {
     #[test]
     fn an_empty_file_sets_nothing() {
         for text in ["", "  \n", "# only a comment\n", "retention:\n"] {
-            assert_eq!(parse_file("f", text), Ok(Layer(Vec::new())), "{text:?}");
+            assert_eq!(parse_file("f", text), Ok(Layer::of(Vec::new())), "{text:?}");
         }
     }
 

@@ -151,8 +151,8 @@ impl<'a> Walk<'a> {
             };
             return Ok(self.end(arrival));
         }
-        Err(vec![reason(
-            "TOO_MUCH_TO_LOOK_AT",
+        Err(vec![Reason::new(
+            "too_much_to_look_at",
             format!("more than {MOST_CONSIDERED} steps were passed without one to do"),
             "make the loop's list shorter, or its condition true for some item",
         )])
@@ -285,14 +285,9 @@ fn id_of(step: &Step) -> StepId {
     StepId(step.id.clone())
 }
 
-/// A reason from its parts.
-pub fn reason(code: &str, message: impl Into<String>, fix: impl Into<String>) -> Reason {
-    Reason { code: code.to_owned(), message: message.into(), fix: fix.into() }
-}
-
 fn unknown_step(id: &str) -> Reason {
-    reason(
-        "UNKNOWN_STEP",
+    Reason::new(
+        "unknown_step",
         format!("the pinned workflow has no step `{id}`"),
         "run `longhaul log verify`: the session's log and its workflow do not belong together",
     )

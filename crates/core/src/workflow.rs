@@ -13,6 +13,7 @@ pub mod fields;
 pub mod library;
 pub mod native;
 pub mod pattern;
+mod pin;
 pub mod prompt;
 pub mod render;
 pub mod schema;

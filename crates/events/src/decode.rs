@@ -120,6 +120,10 @@ mod tests {
             Vec::new()
         }
 
+        fn contents(&mut self) -> Vec<Slot<'_>> {
+            Vec::new()
+        }
+
         fn free_texts(&mut self) -> Vec<FreeText<'_>> {
             Vec::new()
         }

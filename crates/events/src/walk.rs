@@ -91,6 +91,12 @@ pub struct Reason {
     pub fix: String,
 }
 
+impl Reason {
+    pub fn new(code: &str, message: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { code: code.to_owned(), message: message.into(), fix: fix.into() }
+    }
+}
+
 /// The state of the repository that a session was started in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -10,7 +10,7 @@
 //! process that does. Marks of nested programs are appended, so an outer program's tree holds the inner ones.
 //!
 //! When a program ends, the rest of its tree is killed: nothing that is started here, or from what is
-//! started here, can become a daemon.
+//! started here, can become a daemon. Only [`detach`] lets go of a program, and only of our own runner.
 //!
 //! What this cannot find: a process that left its group *and* outlived its parent *and* wiped or hid its
 //! environment before we first looked. Only a PID namespace holds those. On systems other than Linux the
@@ -30,4 +30,4 @@ mod tree;
 pub use captured::Captured;
 pub use error::Error;
 pub use program::{Environment, Program, Stdin};
-pub use running::{Finished, Outcome, Running, Stopper, run, start};
+pub use running::{Finished, Outcome, Running, Stopper, detach, leave_session, run, start};

@@ -21,6 +21,20 @@ pub fn start(program: &Program) -> Result<Running, Error> {
     Ok(Running { id, stopper: Stopper { control: Arc::new(control) }, supervisor: Some(supervisor) })
 }
 
+/// Starts a program of our own that outlives this process, and returns its id.
+///
+/// The one exception to "nothing started here can become a daemon": it is for runners, which take their own
+/// session with `setsid` first thing, hold a lease in the log and end by themselves.
+pub fn detach(program: &Program) -> Result<u32, Error> {
+    crate::spawn::detach(program)
+}
+
+/// Takes this process out of the session of whoever started it, so that a closed terminal does not end it.
+pub fn leave_session() {
+    // Fails only for the leader of a process group, which has a session or group of its own already.
+    let _ = rustix::process::setsid();
+}
+
 /// A program that was started. Dropping it kills its tree and waits until that is dead.
 #[derive(Debug)]
 pub struct Running {

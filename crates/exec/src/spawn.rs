@@ -20,6 +20,17 @@ pub(crate) fn spawn(program: &Program, mark: &Mark) -> Result<Child, Error> {
     command(program, mark).spawn().map_err(|source| explain(program, source))
 }
 
+/// Starts a program that outlives us: no pipes, no supervision, no mark. It must leave our session itself.
+pub(crate) fn detach(program: &Program) -> Result<u32, Error> {
+    if let Some(directory) = &program.directory {
+        check(program, directory)?;
+    }
+    let mut command = bare(program);
+    command.env_remove(mark::VARIABLE);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().map(|child| child.id()).map_err(|source| explain(program, source))
+}
+
 /// Afterwards a refusal could no longer be told from one that is about the program's file.
 fn check(program: &Program, directory: &Path) -> Result<(), Error> {
     let (program, directory) = (program.name.clone(), directory.to_path_buf());
@@ -33,6 +44,19 @@ fn check(program: &Program, directory: &Path) -> Result<(), Error> {
 }
 
 fn command(program: &Program, mark: &Mark) -> Command {
+    let mut command = bare(program);
+    // Last, so that nothing a caller sets can hide a process from its own kill.
+    command.env(mark::VARIABLE, mark.value(std::env::var_os(mark::VARIABLE).as_deref()));
+    command.stdin(match program.stdin {
+        Stdin::Null => Stdio::null(),
+        Stdin::Bytes(_) => Stdio::piped(),
+    });
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    command
+}
+
+/// The program with its directory and environment.
+fn bare(program: &Program) -> Command {
     #[expect(clippy::disallowed_methods, reason = "this is the place that the ban points to")]
     let mut command = Command::new(&program.name);
     command.args(&program.args);
@@ -46,13 +70,6 @@ fn command(program: &Program, mark: &Mark) -> Command {
         command.env_remove(name);
     }
     command.envs(program.set.iter().map(|(name, value)| (name, value)));
-    // Last, so that nothing a caller sets can hide a process from its own kill.
-    command.env(mark::VARIABLE, mark.value(std::env::var_os(mark::VARIABLE).as_deref()));
-    command.stdin(match program.stdin {
-        Stdin::Null => Stdio::null(),
-        Stdin::Bytes(_) => Stdio::piped(),
-    });
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     command
 }
 

@@ -73,6 +73,8 @@ pub enum Error {
     TooManyConflicts,
     #[error("the content has no canonical form: {0}; send plain JSON")]
     NotCanonical(#[from] longhaul_core::canonical::Error),
+    #[error("the runner could not be started: {0}; run `longhaul doctor`")]
+    Runner(#[source] longhaul_exec::Error),
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
     #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
@@ -126,6 +128,7 @@ impl Error {
             | Self::ReadFile { .. }
             | Self::Show(_)
             | Self::Homeless(_)
+            | Self::Runner(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
             | Self::NotCanonical(_) => return None,
@@ -166,6 +169,7 @@ impl Error {
             | Self::Show(_)
             | Self::Secrets(_)
             | Self::WorkflowUnreadable { .. }
+            | Self::Runner(_)
             | Self::Homeless(_) => Kind::Environment,
         }
     }

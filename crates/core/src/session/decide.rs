@@ -60,7 +60,9 @@ impl Session {
             }
             Command::FinishWork { epoch, work, result, onward } => {
                 self.work(epoch, work)?;
-                let mut events = vec![SessionEvent::WorkFinished { work, epoch, result }];
+                // Whoever is answered next must not find the session still driven.
+                let finished = SessionEvent::WorkFinished { work, epoch, result };
+                let mut events = vec![finished, SessionEvent::DriverReleased { epoch }];
                 self.trail(&mut events).go(Some(work), onward);
                 Ok(events)
             }
@@ -320,7 +322,7 @@ fn expired(lease: &Lease) -> SessionEvent {
 
 fn out_of_attempts(step: &str, attempts: u32) -> Reason {
     Reason {
-        code: "ATTEMPTS_USED_UP".to_owned(),
+        code: "attempts_used_up".to_owned(),
         message: format!("step `{step}` was refused {attempts} times, which is all it allows"),
         fix: "a person looks at the refusals (`longhaul session show`) and rewinds or cancels the session"
             .to_owned(),

@@ -3,7 +3,7 @@
 use longhaul_events::{Channel, Choice, Content, GateKind, Reason};
 use serde_json::{Value, json};
 
-use super::{Found, Walk, id_of, reason};
+use super::{Found, Walk, id_of};
 use crate::session::{Arrival, NewGate};
 use crate::workflow::step::{Confirm, Gate, GateBy};
 use crate::workflow::{Step, StepKind, template};
@@ -55,8 +55,8 @@ impl<'a> Walk<'a> {
         let unset = step.requires.iter().filter(|path| scope.lookup(path).value().is_none_or(Value::is_null));
         unset
             .map(|path| {
-                reason(
-                    "VAR_REQUIRED",
+                Reason::new(
+                    "var_required",
                     format!("step `{}` comes next and requires var `{path}`, which is not set", step.id),
                     format!("answer again and set it: {{\"vars\": {{\"{path}\": …}}}}"),
                 )
@@ -128,8 +128,8 @@ impl<'a> Walk<'a> {
 
 fn not_performed(step: &Step) -> Reason {
     let kind = step.kind.word();
-    reason(
-        "KIND_NOT_PERFORMED",
+    Reason::new(
+        "kind_not_performed",
         format!("step `{}` is a `{kind}` step, and this release does not perform those yet", step.id),
         format!(
             "do its part by hand, then take the session past it with a workflow without `{kind}` steps, or \

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use longhaul_events::{Choice, CloseOutcome, Content, Frame, Place, Reason, SessionEvent};
 use serde_json::Value;
 
-use super::{Found, Walk, id_of, reason};
+use super::{Found, Walk, id_of};
 use crate::workflow::step::{Count, Loop, LoopOver, OnMax, Todo};
 use crate::workflow::{Step, StepKind, Workflow, answer};
 
@@ -151,15 +151,15 @@ impl<'a> Walk<'a> {
         let found = scope.lookup(list);
         let Some(Value::Array(items)) = found.value() else {
             let seen = found.value().map_or("not set", kind_of);
-            return Err(vec![reason(
-                "LIST_EXPECTED",
+            return Err(vec![Reason::new(
+                "list_expected",
                 format!("`{}` goes through the list `{list}`, which is {seen}", step.id),
                 format!("answer again and set `{list}` to a JSON array"),
             )]);
         };
         if items.len() as u64 > max {
-            return Err(vec![reason(
-                "LIST_TOO_LONG",
+            return Err(vec![Reason::new(
+                "list_too_long",
                 format!("`{list}` has {} items, and `{}` allows {max}", items.len(), step.id),
                 "answer again with a shorter list: merge items or leave some for later",
             )]);
@@ -179,8 +179,8 @@ impl<'a> Walk<'a> {
             other => other.as_u64(),
         };
         number.ok_or_else(|| {
-            vec![reason(
-                "NUMBER_EXPECTED",
+            vec![Reason::new(
+                "number_expected",
                 format!("`{}` counts to `{path}`, which is {}", step.id, kind_of(&value)),
                 format!("answer again and set `{path}` to a whole number"),
             )]
@@ -236,8 +236,8 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 fn loop_parked(step: &Step, why: &str) -> Reason {
-    reason(
-        "LOOP_AT_ITS_BOUND",
+    Reason::new(
+        "loop_at_its_bound",
         format!("loop `{}` stopped: {why}", step.id),
         "a person looks at what the iterations did, then rewinds or cancels the session",
     )

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use longhaul_events::{CloseOutcome, Content, GateKind, SessionEvent, StepId};
+use longhaul_events::{CloseOutcome, Content, GateKind, Reason, SessionEvent, StepId};
 use serde_json::Value;
 
-use super::{Found, Walk, Way, reason};
+use super::{Found, Walk, Way};
 use crate::workflow::answer::{Accepted, Decision};
 use crate::workflow::step::{GateBy, LoopOver, Todo};
 use crate::workflow::{Prompt, Step, StepKind};
@@ -43,8 +43,8 @@ impl<'a> Walk<'a> {
             StepKind::Gather(gather) if gather.optional => self.leave(step),
             StepKind::Gather(gather) => Found::Park(
                 step,
-                vec![reason(
-                    "NOTHING_GATHERED",
+                vec![Reason::new(
+                    "nothing_gathered",
                     format!("nothing was found for `{}`", gather.what),
                     format!("put one in a place that the step looks at, or start with var `{}`", gather.into),
                 )],
@@ -97,10 +97,10 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn not_passed(step: &Step, result: &Value) -> longhaul_events::Reason {
+fn not_passed(step: &Step, result: &Value) -> Reason {
     let outcome = result["outcome"].as_str().unwrap_or("unknown");
-    reason(
-        "NOT_PASSED",
+    Reason::new(
+        "not_passed",
         format!("`{}` did not pass: {outcome}", step.id),
         "look at its output (`longhaul session show`), put the cause right, then rewind to a step before it",
     )

@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use longhaul_events::Reason;
 use serde_json::{Map, Value};
 
-use super::reason;
 use crate::workflow::step::GatherFrom;
 use crate::workflow::{StepKind, VarDeclaration, VarWriter, Vars, Workflow};
 
@@ -22,7 +21,7 @@ pub fn initial_vars(
         given.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let mut reasons = Vec::new();
     if goal.trim().is_empty() {
-        reasons.push(reason("GOAL_REQUIRED", "the goal is empty", "say what the session is for"));
+        reasons.push(Reason::new("goal_required", "the goal is empty", "say what the session is for"));
     }
     vars.entry(GOAL.to_owned()).or_insert_with(|| Value::from(goal));
     if let Vars::Declared(declared) = &workflow.vars {
@@ -32,8 +31,8 @@ pub fn initial_vars(
         for (name, declaration) in declared {
             match (&declaration.default, vars.contains_key(name)) {
                 (Some(default), false) => drop(vars.insert(name.clone(), default.clone())),
-                (None, false) if declaration.required => reasons.push(reason(
-                    "VAR_REQUIRED",
+                (None, false) if declaration.required => reasons.push(Reason::new(
+                    "var_required",
                     format!("workflow `{}` needs var `{name}` to start", workflow.id),
                     format!("start it with `--vars '{{\"{name}\": …}}'`"),
                 )),
@@ -59,20 +58,24 @@ fn misfit(declared: &BTreeMap<String, VarDeclaration>, name: &str, value: &Value
             return None;
         }
         let known: Vec<&str> = declared.keys().map(String::as_str).collect();
-        return Some(reason(
-            "UNKNOWN_VAR",
+        return Some(Reason::new(
+            "unknown_var",
             format!("the workflow declares no var `{name}`"),
             format!("use one of: {}", known.join(", ")),
         ));
     };
     if declaration.writer == VarWriter::Engine {
-        return Some(reason(
-            "VAR_NOT_SETTABLE",
+        return Some(Reason::new(
+            "var_not_settable",
             format!("var `{name}` is set by a step of the workflow"),
             "leave it out",
         ));
     }
     declaration.kind.misfit(value).map(|expected| {
-        reason("VAR_TYPE", format!("var `{name}` must be {expected}"), format!("give `{name}` such a value"))
+        Reason::new(
+            "var_type",
+            format!("var `{name}` must be {expected}"),
+            format!("give `{name}` such a value"),
+        )
     })
 }

@@ -4,7 +4,7 @@ use longhaul_events::{Channel, CloseOutcome, GateKind, NodeId, Nonce, Place, Rea
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{reason, step};
+use super::step;
 use crate::session::Session;
 use crate::workflow::answer::{Requires, requirements};
 use crate::workflow::{StepKind, Workflow};
@@ -175,15 +175,15 @@ impl StepView {
                 return;
             }
             CloseOutcome::Cancelled { by } => {
-                ("SESSION_CANCELLED", format!("the session was cancelled by {by}"), "start a new session")
+                ("session_cancelled", format!("the session was cancelled by {by}"), "start a new session")
             }
             CloseOutcome::Failed { reason } => (
-                "SESSION_FAILED",
+                "session_failed",
                 format!("the session failed: {reason}"),
                 "rewind it to a step before the failure (`longhaul session rewind`), or start a new session",
             ),
         };
-        self.blocked = Some(Blocked { reasons: vec![reason(code, message, fix)] });
+        self.blocked = Some(Blocked { reasons: vec![Reason::new(code, message, fix)] });
     }
 }
 

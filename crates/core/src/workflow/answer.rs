@@ -1,18 +1,29 @@
 //! What an agent hands in, and whether a step accepts it.
+//!
+//! Nothing here stops at the first problem: an agent that is refused learns everything that is missing at once.
 
+mod artifacts;
+mod assessed;
+mod check;
 mod items;
+mod limits;
+mod payload;
 mod requires;
+mod rules;
+mod vars;
 
 use std::collections::BTreeMap;
 
 pub use longhaul_events::Reason;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::scope::Scope;
-use super::{Step, Workflow};
+pub use check::check;
+pub(crate) use vars::word as type_word;
 
-pub use items::{FieldOfPrimitive, primitive_fields, refuse_primitives};
-pub use requires::{ContractRequired, Requires, requirements};
+pub use items::{ItemField, primitive_fields, refuse_primitives};
+pub use limits::{MOST_ARTIFACT_BYTES, MOST_DEPTH, MOST_NOTES_BYTES, MOST_VARS_BYTES};
+pub use requires::{AssessmentRequired, ContractRequired, DimensionRequired, Requires, requirements};
 
 /// An agent's answer to a prompt step.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -28,37 +39,17 @@ pub struct Answer {
 pub struct Accepted {
     pub set: BTreeMap<String, Value>,
     pub unset: Vec<String>,
-    /// Whether the loop around the step goes on.
+    /// Whether the loop around the step goes on, where the step decides that.
     pub control: Option<Decision>,
     pub warnings: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Decision {
     Continue,
     Stop,
 }
 
-impl Answer {
-    /// Reads what a caller sent. Every problem is told at once.
-    pub fn from_payload(payload: &Value) -> Result<Self, Vec<Reason>> {
-        let _ = payload;
-        Ok(Self::default())
-    }
-
-    /// The one form of an answer, whatever aliases it was sent with. This is what is hashed.
-    pub fn to_payload(&self) -> Value {
-        Value::Object(Map::new())
-    }
-}
-
-/// Says whether a prompt step accepts an answer, and what that changes. Every problem is told at once.
-pub fn check(
-    workflow: &Workflow,
-    step: &Step,
-    scope: &Scope<'_>,
-    answer: &Answer,
-) -> Result<Accepted, Vec<Reason>> {
-    let _ = (workflow, step, scope, answer);
-    Ok(Accepted::default())
-}
+#[cfg(test)]
+mod tests;

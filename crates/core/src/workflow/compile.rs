@@ -9,6 +9,7 @@ mod substitute;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
+pub(crate) use mentions::is_path;
 pub use places::Places;
 pub use routine::{Argument, Call, Shared};
 
@@ -72,7 +73,7 @@ pub fn compile(source: &Source, sources: &Sources) -> Outcome<Workflow> {
     let context = Context { sources, findings: &findings, path: Vec::new(), fuel: &fuel };
     let draft = context.read(&root);
     if let Some(draft) = &draft {
-        checks::check(draft, &context);
+        checks::check(draft, &root, &context);
     }
     let refused = findings.has_errors();
     Outcome {

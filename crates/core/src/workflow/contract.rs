@@ -1,7 +1,18 @@
 //! Contracts: JSON Schemas that artifacts must fit, each with an example that fits.
+//!
+//! Nothing is fetched: a schema stands alone. Patterns are matched within a limit, so that no schema and no
+//! artifact can hold the engine up.
+
+mod builtin;
+mod example;
+mod problem;
+mod validator;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+
+pub use builtin::{builtin, builtin_names};
+pub use problem::Problem;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contract {
@@ -12,3 +23,47 @@ pub struct Contract {
     /// Always fits the schema.
     pub example: Value,
 }
+
+/// Why a value cannot serve as a contract.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ContractError {
+    #[error("a schema must be a map or a truth value, not {found}; write `{{type: object, …}}`")]
+    NotASchema { found: &'static str },
+    #[error("the schema lies more than {most} levels deep; move parts of it to `$defs`")]
+    TooDeep { most: usize },
+    #[error("the schema is wrong at `{pointer}`: {message}; put that keyword right")]
+    Invalid { pointer: String, message: String },
+    #[error(
+        "the schema refers to `{reference}`, and nothing is fetched; copy that part into `$defs` and refer to `#/$defs/…`"
+    )]
+    Elsewhere { reference: String },
+    #[error("no example could be made that fits the schema; add `examples:` with one value that does")]
+    NoExample,
+}
+
+impl Contract {
+    /// Judges an artifact. Problems come in the order of their places.
+    pub fn check(&self, artifact: &Value) -> Result<(), Vec<Problem>> {
+        let validator = match validator::build(&self.schema) {
+            Ok(validator) => validator,
+            Err(error) => return Err(vec![Problem::of_schema(&error)]),
+        };
+        let problems = problem::gather(&validator, artifact, &self.example);
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+}
+
+/// Makes a contract of an author's schema.
+pub fn of_schema(schema: &Value) -> Result<Contract, ContractError> {
+    let validator = validator::build(schema)?;
+    let example = example::make(schema, |value| validator.is_valid(value)).ok_or(ContractError::NoExample)?;
+    Ok(Contract { kind: kind_of(schema), schema: schema.clone(), example })
+}
+
+fn kind_of(schema: &Value) -> Option<String> {
+    let kind = schema.pointer("/properties/kind/const")?;
+    kind.as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,31 @@
 //! ECMAScript patterns that always come to an end.
+//!
+//! Every step of the search is counted, and there is a limit. Why this is our own code:
+//! `docs/decisions/0007-patterns.md`.
+
+mod class;
+mod escape;
+mod node;
+mod parse;
+mod program;
+mod run;
+mod source;
+
+use program::Program;
+use source::{Flags, Sticky};
+
+/// Longer patterns are refused.
+const LONGEST_PATTERN: usize = 10_000;
+/// The steps that any search may take.
+const LEAST_STEPS: u64 = 1_000_000;
+/// And for each character of the text: a plain search must get through a long one.
+const STEPS_PER_CHARACTER: u64 = 32;
 
 /// A compiled pattern.
 #[derive(Debug, Clone)]
 pub struct Pattern {
-    source: String,
+    program: Program,
+    sticky: Sticky,
 }
 
 /// The pattern backtracked for longer than it is allowed to.
@@ -12,14 +34,24 @@ pub struct Pattern {
 pub struct TooManySteps;
 
 impl Pattern {
-    /// Says in words what is wrong with a pattern that is not valid.
+    /// Flags are those of ECMAScript, such as `i` or `im`. The error says what is wrong and what to do.
     pub fn new(pattern: &str, flags: &str) -> Result<Self, String> {
-        let _ = flags;
-        Ok(Self { source: pattern.to_owned() })
+        let flags = Flags::read(flags)?;
+        let letters = pattern.chars().count();
+        if letters > LONGEST_PATTERN {
+            return Err(format!("it has {letters} characters; make it shorter than {LONGEST_PATTERN}"));
+        }
+        let parsed = parse::parse(pattern, flags)?;
+        Ok(Self { program: Program::of(&parsed), sticky: flags.sticky })
     }
 
     /// Whether it matches somewhere in `text`.
     pub fn is_match(&self, text: &str) -> Result<bool, TooManySteps> {
-        Ok(text.contains(&self.source))
+        let text: Vec<char> = text.chars().collect();
+        let limit = LEAST_STEPS.saturating_add(STEPS_PER_CHARACTER.saturating_mul(text.len() as u64));
+        run::search(&self.program, &text, run::Search { limit, sticky: self.sticky })
     }
 }
+
+#[cfg(test)]
+mod tests;

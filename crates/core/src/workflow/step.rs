@@ -217,6 +217,17 @@ pub enum RunWhat {
     Command(Vec<String>),
     /// Checks that the workspace declares; all of them, or these.
     Checks(CheckChoice),
+    /// The same, after a session pinned what the workspace declared when it started.
+    Declared(Vec<Check>),
+}
+
+/// A check that a workspace declares.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    pub name: String,
+    pub run: Vec<String>,
+    pub timeout_ms: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

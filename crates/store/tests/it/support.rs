@@ -39,6 +39,7 @@ pub(crate) fn step(n: u64) -> SessionEvent {
         step: StepId(format!("step-{n}")),
         prompt: Content::Inline(json!("Do it.")),
         nonce: Nonce::from_bytes([1; 5]),
+        place: longhaul_events::Place::default(),
     }
 }
 

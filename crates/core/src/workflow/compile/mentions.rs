@@ -1,18 +1,22 @@
 //! Which vars a step looks at: in conditions, templates, lists and `requires`.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use serde_json::Value;
 
 use crate::workflow::condition::Condition;
 use crate::workflow::prompt::{Blocks, Body, Prompt};
 use crate::workflow::step::{Child, Count, GateBy, LoopOver, Run, RunWhat, Step, StepKind};
+use crate::workflow::template::{self, TemplatePath, TemplateProblem};
 
 /// Where in a step a var is mentioned, by the names that [`super::Places`] uses.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Mention {
     pub field: &'static str,
     pub path: String,
+    /// Whether the text says what stands there while the var is not set.
+    pub has_default: bool,
 }
 
 impl Mention {
@@ -38,7 +42,16 @@ pub(super) fn roots_in(steps: &[Step]) -> BTreeSet<String> {
 
 /// What one step mentions, without the steps inside it.
 pub(super) fn of_step(step: &Step) -> BTreeSet<Mention> {
-    let mut found = Found(BTreeSet::new());
+    look_at(step).mentions
+}
+
+/// What looks like a template in a step's texts and is none, with the field.
+pub(super) fn problems_of(step: &Step) -> Vec<(&'static str, TemplateProblem)> {
+    look_at(step).problems
+}
+
+fn look_at(step: &Step) -> Found {
+    let mut found = Found::default();
     found.condition("when", step.when.as_ref());
     found.condition("jumpIf", step.jump.as_ref().map(|jump| &jump.when));
     found.condition("confirm", step.confirm.as_ref().and_then(|confirm| confirm.when.as_ref()));
@@ -48,10 +61,14 @@ pub(super) fn of_step(step: &Step) -> BTreeSet<Mention> {
     step.system_prompt.iter().for_each(|text| found.template("systemPrompt", text));
     step.requires.iter().for_each(|path| found.path("requires", path));
     found.kind(&step.kind);
-    found.0
+    found
 }
 
-struct Found(BTreeSet<Mention>);
+#[derive(Default)]
+struct Found {
+    mentions: BTreeSet<Mention>,
+    problems: Vec<(&'static str, TemplateProblem)>,
+}
 
 impl Found {
     fn kind(&mut self, kind: &StepKind) {
@@ -114,7 +131,7 @@ impl Found {
     fn run(&mut self, field: &'static str, run: &Run) {
         match &run.what {
             RunWhat::Command(words) => words.iter().for_each(|word| self.template(field, word)),
-            RunWhat::Checks(_) => {}
+            RunWhat::Checks(_) | RunWhat::Declared(_) => {}
         }
         run.dir.iter().for_each(|dir| self.template(field, dir));
     }
@@ -124,9 +141,10 @@ impl Found {
         child.goal.iter().for_each(|goal| self.template(field, goal));
         child.for_each.iter().for_each(|items| self.path(field, &items.list));
         let item = child.for_each.as_ref().map(|items| items.item_var.as_str());
-        let mut inner = Found(BTreeSet::new());
+        let mut inner = Found::default();
         child.with.values().for_each(|value| inner.value(field, value));
-        self.0.extend(inner.0.into_iter().filter(|mention| Some(mention.root()) != item));
+        self.mentions.extend(inner.mentions.into_iter().filter(|mention| Some(mention.root()) != item));
+        self.problems.extend(inner.problems);
     }
 
     fn value(&mut self, field: &'static str, value: &Value) {
@@ -150,46 +168,39 @@ impl Found {
     }
 
     fn template(&mut self, field: &'static str, text: &str) {
-        for expression in expressions(text) {
-            self.path(field, expression.path);
+        for TemplatePath { path, has_default, .. } in template::paths(text) {
+            self.mentions.insert(Mention { field, path, has_default });
         }
+        self.problems.extend(template::problems(text).into_iter().map(|problem| (field, problem)));
     }
 
     fn path(&mut self, field: &'static str, path: &str) {
-        self.0.insert(Mention { field, path: path.to_owned() });
+        self.mentions.insert(Mention { field, path: path.to_owned(), has_default: false });
     }
 }
 
 /// One `{{path | filters}}` of a template, and where it stands in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Expression<'t> {
-    pub range: std::ops::Range<usize>,
-    pub path: &'t str,
-    /// With its bar, or nothing.
+    pub range: Range<usize>,
+    pub path: String,
+    /// With their bar, or nothing.
     pub filters: &'t str,
 }
 
 /// The expressions of a template. What only looks like one is text.
 pub(super) fn expressions(text: &str) -> Vec<Expression<'_>> {
-    let mut found = Vec::new();
-    let mut from = 0;
-    while let Some(open) = text[from..].find("{{").map(|at| at + from) {
-        let Some(close) = text[open..].find("}}").map(|at| at + open) else { break };
-        let inner = &text[open + 2..close];
-        let (path, filters) = inner.split_at(inner.find('|').unwrap_or(inner.len()));
-        if is_path(path.trim()) {
-            found.push(Expression { range: open..close + 2, path: path.trim(), filters: filters.trim() });
-            from = close + 2;
-        } else {
-            from = open + 1;
-        }
-    }
-    found
+    let expression = |found: TemplatePath| {
+        let whole = &text[found.span.clone()];
+        let filters = whole.find('|').map_or("", |bar| whole[bar..].trim_end_matches('}').trim_end());
+        Expression { range: found.span, path: found.path, filters }
+    };
+    template::paths(text).into_iter().map(expression).collect()
 }
 
 /// `ident(.ident)*`; an identifier may hold dashes and digits, as in `wr.bindings.slot` or `list.0`.
-pub(super) fn is_path(text: &str) -> bool {
-    !text.is_empty()
+pub(crate) fn is_path(text: &str) -> bool {
+    text.starts_with(|first: char| first.is_alphabetic() || matches!(first, '_' | '$'))
         && text.split('.').all(|part| {
             !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '$'))
         })

@@ -9,6 +9,7 @@ pub struct Places {
     /// In the order of the file. An id that stands here twice is a duplicate.
     steps: Vec<(String, Range<usize>)>,
     fields: BTreeMap<(String, &'static str), Range<usize>>,
+    children: Vec<(String, Range<usize>)>,
 }
 
 impl Places {
@@ -17,10 +18,20 @@ impl Places {
         self.steps.push((id.to_owned(), span.clone()));
     }
 
-    /// Notes where a field of a step stands. Checks look for `when`, `jump`, `references`, `output`, `requires`,
-    /// `workflow` and `title`.
+    /// Notes where a field of a step stands, by the name that it has in the native format: `when`, `jumpIf` and its
+    /// `to`, `confirm`, `references`, `requires`, `title`, `prompt`, `fragments`, `loop`, `todo`, `run`, `gate` …
     pub fn field(&mut self, step: &str, field: &'static str, span: &Range<usize>) {
         self.fields.insert((step.to_owned(), field), span.clone());
+    }
+
+    /// Notes which workflow a step starts as a child, and where that is said.
+    pub fn child(&mut self, workflow: &str, span: &Range<usize>) {
+        self.children.push((workflow.to_owned(), span.clone()));
+    }
+
+    /// Every workflow that is started as a child.
+    pub fn children(&self) -> &[(String, Range<usize>)] {
+        &self.children
     }
 
     /// The field's place, or else that of the step.

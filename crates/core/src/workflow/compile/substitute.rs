@@ -132,7 +132,7 @@ impl Substitution<'_> {
         let mut result = String::new();
         let mut from = 0;
         for expression in expressions(text) {
-            let root = root_of(expression.path);
+            let root = root_of(&expression.path);
             let Some(argument) = self.arguments.get(root).copied() else { continue };
             result.push_str(&text[from..expression.range.start]);
             from = expression.range.end;
@@ -141,7 +141,7 @@ impl Substitution<'_> {
             if is_bare && keeps_text && whole_path(&argument.value).is_none() {
                 result.push_str(&shown(&argument.value));
             } else {
-                let path = self.native_path(expression.path);
+                let path = self.native_path(&expression.path);
                 let space = if expression.filters.is_empty() { "" } else { " " };
                 result.push_str(&format!("{{{{{path}{space}{}}}}}", expression.filters));
             }
@@ -218,7 +218,7 @@ fn entries_of(root: &mut Node) -> &mut [(Key, Node)] {
 fn whole_path(argument: &Node) -> Option<String> {
     let text = argument.as_text()?.trim();
     match expressions(text).as_slice() {
-        [only] if only.range == (0..text.len()) && only.filters.is_empty() => Some(only.path.to_owned()),
+        [only] if only.range == (0..text.len()) && only.filters.is_empty() => Some(only.path.clone()),
         _ => None,
     }
 }

@@ -74,7 +74,7 @@ fn what_could_surprise_is_refused_in_yaml() {
     for (text, expected) in [
         ("a: &x 1\n", "1:4 anchors are not part of a workflow file"),
         ("a: *x\n", "1:4 aliases are not part of a workflow file"),
-        ("a: !!str 1\n", "1:10 tags are not part of a workflow file"),
+        ("a: !!str 1\n", "1:4 tags are not part of a workflow file"),
         ("a: 1\nb: 2\na: 3\n", "3:1 the key `a` stands twice in this map"),
         ("? [a]\n: b\n", "1:3 a list or map cannot be a key"),
         ("a: 1\n---\nb: 2\n", "2:1 a second document begins here, and a workflow file holds one"),

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span, Tag};
+use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span};
 use serde_json::Number;
 
 use super::{Diagnostic, Key, Limits, Node, NodeValue, check_text, map_of};
@@ -22,6 +22,7 @@ pub(super) fn parse(text: &str, limits: &mut Limits) -> Result<Option<Node>, Dia
 fn options() -> Options {
     let mut options = Options::default();
     options.disallow_directives = true;
+    options.emit_anchor_events = true;
     options.emit_unresolved_aliases = true;
     options.set_emit_comments(false);
     options
@@ -51,21 +52,16 @@ enum Content {
 impl Builder<'_> {
     fn take(&mut self, event: Event<'_>, span: Span) -> Result<(), Diagnostic> {
         let place = self.place(&span);
+        if let Some(tag) = span.tag_span() {
+            return Err(refused(self.place(&tag), "tags"));
+        }
         match event {
             Event::DocumentStart(..) => self.start_document(place),
             Event::Alias(_) | Event::UnresolvedAlias(_) => Err(refused(place, "aliases")),
-            Event::Scalar(text, style, anchor, tag) => {
-                refuse_properties(&place, anchor, tag.as_deref())?;
-                self.scalar(text, style, place)
-            }
-            Event::SequenceStart(_, anchor, tag) => {
-                refuse_properties(&place, anchor, tag.as_deref())?;
-                self.open(place, Content::List(Vec::new()))
-            }
-            Event::MappingStart(_, anchor, tag) => {
-                refuse_properties(&place, anchor, tag.as_deref())?;
-                self.open(place, Content::Map { entries: Vec::new(), key: None })
-            }
+            Event::Anchor(..) => Err(refused(place, "anchors")),
+            Event::Scalar(text, style, ..) => self.scalar(text, style, place),
+            Event::SequenceStart(..) => self.open(place, Content::List(Vec::new())),
+            Event::MappingStart(..) => self.open(place, Content::Map { entries: Vec::new(), key: None }),
             Event::SequenceEnd | Event::MappingEnd => self.close(place),
             // The stream's own marks and what is there for looks; the parser's enum is open.
             _ => Ok(()),
@@ -146,14 +142,6 @@ impl Builder<'_> {
                 entries.push((key, node));
             }
         }
-    }
-}
-
-fn refuse_properties(place: &Range<usize>, anchor: usize, tag: Option<&Tag>) -> Result<(), Diagnostic> {
-    match (anchor, tag) {
-        (0, None) => Ok(()),
-        (0, Some(_)) => Err(refused(place.clone(), "tags")),
-        (_, _) => Err(refused(place.clone(), "anchors")),
     }
 }
 

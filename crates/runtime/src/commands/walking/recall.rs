@@ -165,6 +165,16 @@ impl Commands {
         Ok(warnings.into_iter().flatten().map(text).collect())
     }
 
+    /// Where a session was started.
+    pub fn checkout_of(&self, id: SessionId) -> Result<Option<longhaul_events::Checkout>, Error> {
+        let opening = self.recorder.log.read(id.into(), Seq(0), 1)?;
+        let Some(decision) = opening.first() else { return Err(Error::UnknownSession(id)) };
+        Ok(decision.readable_events::<SessionEvent>()?.into_iter().find_map(|event| match event {
+            SessionEvent::WorkflowPinned { checkout, .. } => checkout,
+            _ => None,
+        }))
+    }
+
     /// What was in force when a node was handed out.
     pub(super) fn state_at(&self, id: SessionId, node: NodeId) -> Result<Restored, Error> {
         let mut session: Option<Session> = None;

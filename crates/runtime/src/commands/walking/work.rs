@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_core::session::{Arrival, Command, Session, Work};
-use longhaul_core::walk::{self, Walk, reason};
+use longhaul_core::walk::{self, Walk};
 use longhaul_core::workflow::Step;
 use longhaul_core::workflow::scope::Scope;
 use longhaul_events::{Content, Epoch, NodeId, SessionId};
@@ -93,8 +93,8 @@ impl Commands {
         let value = match result {
             WorkResult::Done(value) => value,
             WorkResult::Unknown => {
-                let unknown = reason(
-                    "OUTCOME_UNKNOWN",
+                let unknown = Reason::new(
+                    "outcome_unknown",
                     format!("`{}` had started when its runner died; nobody knows how it ended", step.0),
                     "look at what it did, then rewind to a step before it; `rerun: true` in the workflow \
                      says that such a step may simply be run again",

@@ -1,0 +1,118 @@
+//! Running commands and checks. Could not run, failed and passed are three outcomes.
+
+use std::path::{Component, Path, PathBuf};
+use std::time::Duration;
+
+use longhaul_core::workflow::step::{Check, Run, RunWhat};
+use longhaul_core::workflow::template;
+use longhaul_exec::{Finished, Outcome, Program};
+use serde_json::{Value, json};
+
+use super::{Place, could_not_run};
+use crate::commands::walking::WorkOrder;
+
+/// How much of a program's output is kept.
+const OUTPUT_BYTES: usize = 32 * 1024;
+
+/// What will be run, after templates.
+pub(super) fn plan(run: &Run, order: &WorkOrder) -> Value {
+    match &run.what {
+        RunWhat::Command(_) => json!({ "command": command(run, order) }),
+        RunWhat::Declared(checks) => json!({ "checks": checks }),
+        RunWhat::Checks(_) => json!({ "checks": [] }),
+    }
+}
+
+pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place) -> Value {
+    if let Some(refusal) = &place.refusal {
+        return could_not_run(refusal);
+    }
+    let directory = match directory(run, place) {
+        Ok(directory) => directory,
+        Err(problem) => return could_not_run(problem),
+    };
+    match &run.what {
+        RunWhat::Command(_) => {
+            let command = command(run, order);
+            let limit = Duration::from_millis(run.timeout_ms);
+            result_of(&program(&command, &directory, place).timeout(limit), &command)
+        }
+        RunWhat::Declared(checks) if !checks.is_empty() => all_of(checks, &directory, place),
+        RunWhat::Declared(_) | RunWhat::Checks(_) => {
+            could_not_run("the workspace declares no such checks; add `checks:` to `.longhaul/config.yml`")
+        }
+    }
+}
+
+fn all_of(checks: &[Check], directory: &Path, place: &Place) -> Value {
+    let results: Vec<Value> = checks
+        .iter()
+        .map(|check| {
+            let limit = Duration::from_millis(check.timeout_ms);
+            let mut result = result_of(&program(&check.run, directory, place).timeout(limit), &check.run);
+            result["name"] = json!(check.name);
+            result
+        })
+        .collect();
+    let has = |outcome: &str| results.iter().any(|result| result["outcome"] == outcome);
+    let outcome = match (has("failed"), has("could_not_run")) {
+        (true, _) => "failed",
+        (false, true) => "could_not_run",
+        (false, false) => "passed",
+    };
+    json!({ "outcome": outcome, "checks": results })
+}
+
+fn command(run: &Run, order: &WorkOrder) -> Vec<String> {
+    match &run.what {
+        RunWhat::Command(words) => words.iter().map(|word| template::render(word, &order.scope())).collect(),
+        RunWhat::Checks(_) | RunWhat::Declared(_) => Vec::new(),
+    }
+}
+
+fn directory(run: &Run, place: &Place) -> Result<PathBuf, String> {
+    let top = place.directory.clone().ok_or("the session has no checkout")?;
+    let Some(inner) = &run.dir else { return Ok(top) };
+    let inner = Path::new(inner);
+    if !inner.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
+        return Err(format!("`dir: {}` leads out of the checkout; name a folder inside it", inner.display()));
+    }
+    Ok(top.join(inner))
+}
+
+fn program(command: &[String], directory: &Path, place: &Place) -> Program {
+    Program::new(command.first().map_or("", String::as_str))
+        .args(command.iter().skip(1).cloned())
+        .directory(directory)
+        .set_variable("LONGHAUL_SESSION", place.session.to_string())
+        .capture_limit_bytes(OUTPUT_BYTES)
+}
+
+fn result_of(program: &Program, command: &[String]) -> Value {
+    match longhaul_exec::run(program) {
+        Ok(finished) => finished_value(&finished, command),
+        Err(error) => {
+            let mut value = could_not_run(error.to_string());
+            value["command"] = json!(command);
+            value
+        }
+    }
+}
+
+fn finished_value(finished: &Finished, command: &[String]) -> Value {
+    let (exit, ended) = match finished.outcome {
+        Outcome::Exited(status) => (Some(status), "exited"),
+        Outcome::Signalled(_) => (None, "signalled"),
+        Outcome::TimedOut => (None, "timed_out"),
+        Outcome::Stopped => (None, "stopped"),
+    };
+    json!({
+        "outcome": if finished.succeeded() { "passed" } else { "failed" },
+        "exit": exit,
+        "ended": ended,
+        "command": command,
+        "stdout": finished.stdout.to_text(),
+        "stderr": finished.stderr.to_text(),
+        "duration_ms": u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+    })
+}

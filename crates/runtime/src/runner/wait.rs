@@ -1,0 +1,99 @@
+//! Calls that wait a while for the runner, and say `working` when it takes longer.
+
+use std::time::{Duration, Instant};
+
+use longhaul_core::walk::view::StepView;
+use longhaul_core::workspace::TrustState;
+use longhaul_events::{SessionId, WorkspaceId};
+use longhaul_exec::Program;
+use longhaul_store::watch::Watcher;
+
+use crate::commands::Commands;
+use crate::commands::walking::{Advance, AnswerGate, StartSession};
+use crate::error::Error;
+use crate::reader::Reader;
+use crate::system::System;
+use crate::workspaces;
+
+/// A call is answered within this time, whatever goes on behind it.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+impl System {
+    pub fn start_session(&self, commands: &Commands, start: &StartSession) -> Result<StepView, Error> {
+        let view = commands.start_session(start)?;
+        self.settle(view, |id| commands.session_view(id))
+    }
+
+    pub fn advance(&self, commands: &Commands, advance: &Advance) -> Result<StepView, Error> {
+        let view = commands.advance(advance)?;
+        self.settle(view, |_| commands.advance(advance))
+    }
+
+    pub fn answer_gate(&self, commands: &Commands, answer: &AnswerGate) -> Result<StepView, Error> {
+        let view = commands.answer_gate(answer)?;
+        self.settle(view, |id| commands.session_view(id))
+    }
+
+    /// Where a session stands, with its work looked after.
+    pub fn session_view(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
+        let view = commands.session_view(id)?;
+        self.settle(view, |id| commands.session_view(id))
+    }
+
+    /// Has a runner do the work that a call led to, and waits for it as long as a call may.
+    fn settle(
+        &self,
+        view: StepView,
+        ask_again: impl Fn(SessionId) -> Result<StepView, Error>,
+    ) -> Result<StepView, Error> {
+        if view.working.is_none() {
+            return Ok(view);
+        }
+        let Ok(id) = view.session_id.parse::<SessionId>() else { return Ok(view) };
+        let mut watcher = Watcher::polling(&self.places().data)?;
+        self.start_runner(id)?;
+        let start = Instant::now();
+        let mut view = view;
+        while view.working.is_some() && start.elapsed() < PATIENCE {
+            watcher.wait(LOOK_EVERY)?;
+            view = ask_again(id)?;
+        }
+        Ok(view)
+    }
+
+    /// Starts a runner that outlives this process.
+    fn start_runner(&self, id: SessionId) -> Result<(), Error> {
+        let program =
+            std::env::current_exe().map_err(|source| Error::ReadFile { path: "longhaul".into(), source })?;
+        let runner = Program::new(program).arg("runner").arg(id.to_string()).directory(self.directory());
+        longhaul_exec::detach(&runner).map(|_| ()).map_err(Error::Runner)
+    }
+
+    /// Why commands may not be run in a checkout; `None` if they may.
+    pub(crate) fn refusal_to_run(
+        &self,
+        workspace: WorkspaceId,
+        checkout: &std::path::Path,
+    ) -> Result<Option<String>, Error> {
+        let not_registered = || Some("the workspace is not registered any more; add it again".to_owned());
+        let reader: Option<Reader> = self.reader()?;
+        let Some(workspace) = reader.map(|reader| reader.workspace(workspace)).transpose()?.flatten() else {
+            return Ok(not_registered());
+        };
+        let located = workspaces::locate(checkout)?;
+        let (files, _) = workspaces::folder_files(&located.repository)?;
+        let present = longhaul_core::trust::folder_hash(&files);
+        Ok(match workspace.trust_state(present) {
+            TrustState::Trusted | TrustState::Absent => None,
+            TrustState::Changed => Some(
+                "`.longhaul/` changed since a person trusted it; `longhaul workspace trust` looks again"
+                    .to_owned(),
+            ),
+            TrustState::Untrusted => Some(
+                "nobody has trusted this workspace's `.longhaul/` yet; `longhaul workspace trust` does"
+                    .to_owned(),
+            ),
+        })
+    }
+}
