@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use mentions::is_path;
 pub use places::Places;
+pub(super) use routine::prefix_ids;
 pub use routine::{Argument, Call, Shared};
 
 use super::diagnostic::Outcome;

@@ -112,7 +112,8 @@ impl Context<'_> {
     }
 }
 
-fn prefix_ids(steps: &mut [Step], caller: &str) {
+/// Makes every id of these steps `caller.step`, with what refers to them.
+pub(in crate::workflow) fn prefix_ids(steps: &mut [Step], caller: &str) {
     let mut ids = BTreeSet::new();
     gather_ids(steps, &mut ids);
     prefix(steps, caller, &ids);
