@@ -153,7 +153,7 @@ pub(super) fn body(node: &Node, findings: &Findings) -> Option<Body> {
         verify: fields.one_or_more_texts("verify"),
     };
     fields.finish();
-    if blocks == Blocks::default() {
+    if node.entries().is_empty() {
         findings.error(&node.span, "`prompt` says nothing", "give it a `goal`");
     }
     Some(Body::Blocks(blocks))
