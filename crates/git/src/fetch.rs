@@ -40,6 +40,12 @@ impl Remote {
     }
 }
 
+impl Remote {
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+}
+
 /// Why an address is not one that we fetch from.
 fn refusal(address: &str) -> Option<&'static str> {
     if address.is_empty() || address.starts_with('-') || address.chars().any(char::is_control) {
