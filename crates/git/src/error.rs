@@ -25,6 +25,12 @@ pub enum Error {
     #[error("`{}` points to git data that is not there ({message}); repair it with `git worktree repair` or remove its `.git` file", .path.display())]
     BrokenLink { path: PathBuf, message: String },
 
+    #[error(
+        "`core.worktree` in the configuration of `{}` names files that are not its own (`{}` does not lead back to it); remove it with `git config --unset core.worktree`",
+        .git_dir.display(), .checkout.display()
+    )]
+    CheckoutElsewhere { git_dir: PathBuf, checkout: PathBuf },
+
     #[error("the repository at `{}` belongs to another user; if you trust it, run `{remedy}`", .path.display())]
     DubiousOwnership { path: PathBuf, remedy: String },
 

@@ -60,6 +60,10 @@ pub enum Error {
     Config(#[from] config::Error),
     #[error("could not read `{}`: {source}; check the path and its permissions", path.display())]
     ReadFile { path: PathBuf, source: std::io::Error },
+    #[error("`{}` is not a file; put a file there, or take it away", path.display())]
+    NotAFile { path: PathBuf },
+    #[error("could not write `{}`: {source}; check the path, its permissions and the disk", path.display())]
+    WriteFile { path: PathBuf, source: std::io::Error },
     #[error("could not write what was to be shown: {0}; see whether the disk is full")]
     Show(#[source] std::io::Error),
     #[error(transparent)]
@@ -130,6 +134,8 @@ impl Error {
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::NotAFile { .. }
+            | Self::WriteFile { .. }
             | Self::Show(_)
             | Self::Homeless(_)
             | Self::Runner(_)
@@ -171,6 +177,8 @@ impl Error {
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::NotAFile { .. }
+            | Self::WriteFile { .. }
             | Self::Show(_)
             | Self::Secrets(_)
             | Self::WorkflowUnreadable { .. }
@@ -194,7 +202,10 @@ const fn store_kind(error: &StoreError) -> Kind {
         | StoreError::DiskFault(_)
         | StoreError::TracesRemain(_)
         | StoreError::Blob { .. }
+        | StoreError::Replaced { .. }
         | StoreError::NotOurs { .. }
+        | StoreError::UnfitBackup { .. }
+        | StoreError::SetAsideUnreadable { .. }
         | StoreError::Absent { .. }
         | StoreError::File { .. } => Kind::Environment,
     }

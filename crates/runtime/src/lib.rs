@@ -52,6 +52,6 @@ pub mod types {
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;
     pub use longhaul_store::{
-        Backup, Collected, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
+        Backup, Collected, Exported, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
     };
 }

@@ -9,6 +9,7 @@ mod help;
 mod log;
 mod pipes;
 mod redacting;
+mod replacing;
 mod support;
 mod terminal;
 mod trust;

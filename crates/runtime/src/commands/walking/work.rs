@@ -6,7 +6,7 @@ use longhaul_core::session::{Arrival, Command, Session, Work};
 use longhaul_core::walk::{self, Walk};
 use longhaul_core::workflow::Step;
 use longhaul_core::workflow::scope::Scope;
-use longhaul_events::{Content, Epoch, NodeId, SessionId};
+use longhaul_events::{Content, Epoch, NodeId, Reason, SessionId};
 use serde_json::Value;
 
 use super::Commands;
