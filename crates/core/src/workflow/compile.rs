@@ -52,8 +52,7 @@ pub struct Context<'c> {
     pub findings: &'c Findings,
     /// The routines that are being expanded, outermost first.
     path: Vec<String>,
-    /// How much routine text may still be expanded in this compilation.
-    fuel: &'c Cell<usize>,
+    fuel: &'c Cell<routine::Fuel>,
 }
 
 /// What a front end made of one file: the workflow, with routines expanded, and where its parts stand.
@@ -70,7 +69,7 @@ pub fn compile(source: &Source, sources: &Sources) -> Outcome<Workflow> {
         Err(diagnostic) => return Outcome { value: None, diagnostics: vec![diagnostic] },
     };
     let findings = Findings::new(strays_of(&root));
-    let fuel = Cell::new(routine::MOST_EXPANDED_BYTES);
+    let fuel = Cell::new(routine::Fuel::FULL);
     let context = Context { sources, findings: &findings, path: Vec::new(), fuel: &fuel };
     let draft = context.read(&root);
     if let Some(draft) = &draft {

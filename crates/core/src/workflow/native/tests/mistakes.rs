@@ -47,10 +47,7 @@ fn mistakes_in_steps_are_told_where_they_stand() {
             "- { id: a, prompt: A, output: loop_control }\n",
             vec!["6:31 no loop around this step listens to a loop-control artifact"],
         ),
-        (
-            "- { id: a, prompt: { gaol: x } }\n",
-            vec!["6:22 `prompt` has no key `gaol`"],
-        ),
+        ("- { id: a, prompt: { gaol: x } }\n", vec!["6:22 `prompt` has no key `gaol`"]),
         ("- { id: a, prompt: A, validate: [{ message: M }] }\n", vec!["6:34 this rule demands nothing"]),
         ("- { id: a, prompt: A, confirm: { by: robot } }\n", vec!["6:38 `by` cannot be `robot`"]),
         ("- { id: a, prompt: A, when: }\n", vec!["6:23 `when` has no value"]),
@@ -110,7 +107,7 @@ fn mistakes_in_loops_and_jumps_are_told_where_they_stand() {
             format!(
                 "- {{ id: a, loop: {{ for: 2 }}, {body} }}\n- {{ id: c, prompt: C, jumpIf: {{ when: {{ var: goal }}, to: b, maxJumps: 1 }} }}\n"
             ),
-            "7:57 `b` lies inside the loop `a`, where no jump can lead",
+            "7:58 `b` lies inside the loop `a`, where no jump can lead",
         ),
         (
             "- { id: a, prompt: A, jumpIf: { when: { var: goal }, to: aa, maxJumps: 1 } }\n".to_owned(),
