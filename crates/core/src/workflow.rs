@@ -4,6 +4,8 @@
 //! never looks at the file again. Nothing here reads files: sources are given.
 
 pub mod answer;
+#[cfg(test)]
+pub(crate) mod arbitrary;
 pub mod compile;
 pub mod condition;
 pub mod contract;
@@ -15,6 +17,7 @@ pub mod library;
 pub mod native;
 pub mod pattern;
 mod pin;
+pub mod preview;
 pub mod prompt;
 pub mod render;
 pub mod schema;
