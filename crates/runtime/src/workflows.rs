@@ -24,6 +24,8 @@ pub use sources::{GitSource, NewSource, UpdatedSource};
 pub use start::Startable;
 
 pub use longhaul_core::workflow::diagnostic::{Diagnostic, Place, Severity};
+pub use longhaul_core::workflow::preview;
+pub use longhaul_core::workflow::schema::{native as native_schema, workrail as workrail_schema};
 pub use longhaul_core::workflow::{Format, Preferences};
 
 use crate::error::Error;
