@@ -82,6 +82,16 @@ pub fn compile(source: &Source, sources: &Sources) -> Outcome<Workflow> {
     }
 }
 
+/// Every key that reading this file asks for, whether it is there or not.
+#[cfg(test)]
+pub(super) fn asked_keys(source: &Source, sources: &Sources) -> std::collections::BTreeSet<&'static str> {
+    let root = document::parse(&source.text, source.syntax).expect("a good text");
+    let findings = Findings::new(strays_of(&root));
+    let fuel = Cell::new(routine::Fuel::FULL);
+    Context { sources, findings: &findings, path: Vec::new(), fuel: &fuel }.read(&root);
+    findings.asked.into_inner()
+}
+
 impl Context<'_> {
     fn read(&self, root: &Node) -> Option<Draft> {
         match format_of(root) {

@@ -26,8 +26,11 @@ impl Reader<'_> {
     }
 
     /// Everything of an agent's step but its text.
-    pub(super) fn prompt(&mut self, reading: Reading<'_, '_>, body: Body) -> Prompt {
+    pub(super) fn prompt(&mut self, reading: Reading<'_, '_>, mut body: Body) -> Prompt {
         let Reading { fields, id, .. } = reading;
+        if let Body::Blocks(blocks) = &mut body {
+            self.features.iter().for_each(|feature| feature.add_to(blocks));
+        }
         let fragments = self.fragments(fields);
         let produces = self.produces(fields);
         let (outputs, control) = self.output(fields, id);

@@ -228,3 +228,37 @@ fn slots_take_what_the_workspace_binds() {
     let StepKind::Parallel(parallel) = &step(&workflow, "reviewers").kind else { panic!() };
     assert_eq!(parallel.children[0].workflow, "team.review");
 }
+
+#[test]
+fn the_schema_takes_the_file_with_everything_and_the_bundled_ones() {
+    let contract = Contract { kind: None, schema: schema(), example: serde_json::Value::Null };
+    let bundled = crate::workflow::library::BUNDLED.iter().map(|(_, text)| *text);
+    for text in bundled.chain([WHOLE, CHALLENGE]) {
+        let value = crate::workflow::document::parse(text, Syntax::Yaml).unwrap().to_json();
+        assert_eq!(contract.check(&value).map_err(|problems| format!("{problems:?}")), Ok(()));
+    }
+    let wrong = json!({ "longhaul": 1, "id": "a", "name": "A", "version": "1.0.0", "steps": [{ "id": "a", "promt": "x" }] });
+    assert!(contract.check(&wrong).is_err());
+}
+
+/// Every key the reader asks for is in the schema, and every key of the schema is asked for.
+#[test]
+fn the_schema_and_the_reader_know_the_same_keys() {
+    fn properties<'s>(schema: &'s serde_json::Value, found: &mut std::collections::BTreeSet<&'s str>) {
+        match schema {
+            serde_json::Value::Array(items) => items.iter().for_each(|item| properties(item, found)),
+            serde_json::Value::Object(map) => {
+                if let Some(serde_json::Value::Object(own)) = map.get("properties") {
+                    found.extend(own.keys().map(String::as_str));
+                }
+                map.values().for_each(|value| properties(value, found));
+            }
+            _ => {}
+        }
+    }
+    let schema = schema();
+    let mut declared = std::collections::BTreeSet::new();
+    properties(&schema, &mut declared);
+    let asked = crate::workflow::compile::asked_keys(&source("whole.yml", WHOLE), &library());
+    assert_eq!(declared, asked);
+}

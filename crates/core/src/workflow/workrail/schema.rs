@@ -36,9 +36,9 @@ pub fn schema() -> Value {
 }
 
 /// A name that ends in `!` is required.
-type Table = Vec<(&'static str, Value)>;
+pub(in crate::workflow) type Table = Vec<(&'static str, Value)>;
 
-fn object(table: Table) -> Value {
+pub(in crate::workflow) fn object(table: Table) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
     for (name, schema) in table {

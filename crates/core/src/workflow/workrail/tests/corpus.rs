@@ -49,7 +49,8 @@ fn every_real_file_compiles_and_warns_only_of_what_no_source_has() {
     for (name, _, outcome) in outcomes() {
         assert!(outcome.value.is_some(), "{name}: {:#?}", outcome.diagnostics);
         for diagnostic in outcome.diagnostics {
-            let expected = ["no loaded source has", "does not use `deliverableName`", "is not a path, so it stays"];
+            let expected =
+                ["no loaded source has", "does not use `deliverableName`", "is not a path, so it stays"];
             assert!(
                 expected.iter().any(|words| diagnostic.message.contains(words)),
                 "{name}: {diagnostic:#?}"
