@@ -172,9 +172,9 @@ impl Catalog {
         let file = &self.files[index];
         let sources = if file.found.trusted { &self.startable } else { &self.everything };
         let mut checked = checked(&file.found, sources);
-        if let Some(twin) = file.twin_of {
+        if let Some(first) = file.twin_of {
             checked.workflow = None;
-            checked.diagnostics.insert(0, twin(&self.files[twin], &file.id));
+            checked.diagnostics.insert(0, twin(&self.files[first], &file.id));
         }
         let state = match (file.found.trusted, &checked.workflow) {
             (false, _) => State::Untrusted,
