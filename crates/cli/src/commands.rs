@@ -11,6 +11,7 @@ mod log;
 mod man;
 mod redact;
 mod restore;
+mod workflow;
 mod workspace;
 
 use std::process::ExitCode;
@@ -42,6 +43,8 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     #[command(subcommand)]
     Workspace(workspace::Command),
+    #[command(subcommand)]
+    Workflow(workflow::Command),
     #[command(subcommand, hide = true)]
     Log(log::Command),
     #[command(hide = true)]
@@ -69,6 +72,7 @@ impl Command {
         match self {
             Self::Doctor(args) => doctor::run(context, args),
             Self::Workspace(command) => command.run(context),
+            Self::Workflow(command) => command.run(context),
             Self::Log(command) => command.run(context),
             Self::Gc(args) => gc::run(context, args),
             Self::Redact(args) => redact::run(context, args),

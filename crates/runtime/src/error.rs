@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::places::Homeless;
 use crate::secrets::SecretsError;
+use crate::workflows::Problem;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -91,6 +92,8 @@ pub enum Error {
         "step `{step}` was never handed out in session `{session}`; `longhaul session show {session}` lists its steps"
     )]
     NeverHandedOut { session: SessionId, step: String },
+    #[error(transparent)]
+    Workflow(#[from] Problem),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
     UnknownStream(String),
 }
@@ -127,6 +130,7 @@ impl Error {
             Self::BadStart(_) => "E0602",
             Self::BadAnswer(_) => "E0603",
             Self::NeverHandedOut { .. } => "E0204",
+            Self::Workflow(problem) => problem.code(),
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
@@ -144,6 +148,7 @@ impl Error {
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Store(error) | Self::Import(ImportError::Store(error)) => store_kind(error),
+            Self::Workflow(problem) => problem.kind(),
             Self::MalformedHandle(_)
             | Self::UnknownSession(_)
             | Self::UnknownWorkspace(_)

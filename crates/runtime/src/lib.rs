@@ -17,6 +17,7 @@ mod secrets;
 mod system;
 mod telemetry;
 pub mod terminal;
+pub mod workflows;
 mod workspaces;
 
 pub use clock::{Clock, Entropy, SystemClock};

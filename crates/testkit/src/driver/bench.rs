@@ -5,6 +5,7 @@ mod cli;
 mod many;
 pub(super) mod walk;
 mod watching;
+mod workflows;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -57,6 +58,7 @@ const BENCHES: &[Bench] = &[
     Bench { names: many::PROCESS_NAMES, run: many::processes },
     Bench { names: watching::NAMES, run: watching::latency },
     Bench { names: watching::IDLE_NAMES, run: watching::idle },
+    Bench { names: workflows::NAMES, run: workflows::validate },
 ];
 
 pub(in crate::driver) fn run(args: &Args) -> Result<(), Failure> {

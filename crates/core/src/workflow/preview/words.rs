@@ -141,7 +141,7 @@ pub(super) fn run(run: &Run) -> String {
         RunWhat::Checks(CheckChoice::All) => "every check of the workspace".to_owned(),
         RunWhat::Checks(CheckChoice::Named(names)) => format!("the checks {}", names.join(", ")),
         RunWhat::Declared(checks) => {
-            let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+            let names: Vec<&str> = checks.iter().map(|check| &*check.name).collect();
             format!("the checks {}", names.join(", "))
         }
     }
