@@ -162,6 +162,12 @@ pub enum Effect {
     NoticeGate { gate: NodeId, at: Timestamp },
 }
 
+impl Tip {
+    fn new(node: NodeId, nonce: Nonce, step: &StepId) -> Self {
+        Self { node, nonce, step: step.clone(), refusals: 0 }
+    }
+}
+
 impl Session {
     /// Folds a whole history; `None` unless it begins as a session does.
     pub fn fold<'a>(id: SessionId, events: impl IntoIterator<Item = &'a SessionEvent>) -> Option<Self> {
@@ -208,19 +214,13 @@ impl Session {
             }
             SessionEvent::DriverExpired { .. } | SessionEvent::DriverReleased { .. } => self.lease = None,
             SessionEvent::StepHandedOut { node, after: _, step, prompt: _, nonce, place } => {
-                self.place.clone_from(place);
-                self.at = At::Step(Tip { node: *node, nonce: *nonce, step: step.clone(), refusals: 0 });
+                self.stand(place, At::Step(Tip::new(*node, *nonce, step)));
             }
             SessionEvent::StepFinished { .. } => {
                 self.at = At::Nothing;
                 self.steps_finished += 1;
             }
-            SessionEvent::AttemptRefused { retry, .. } => {
-                if let At::Step(tip) = &mut self.at {
-                    tip.nonce = *retry;
-                    tip.refusals += 1;
-                }
-            }
+            SessionEvent::AttemptRefused { retry, .. } => self.refuse_tip(*retry),
             SessionEvent::HandleReissued { node, nonce } => {
                 self.remember(Offer { node: *node, nonce: *nonce });
             }
@@ -235,8 +235,7 @@ impl Session {
                 unset.iter().for_each(|name| drop(self.vars.remove(name)));
             }
             SessionEvent::WorkBegan { work, after: _, step, place } => {
-                self.place.clone_from(place);
-                self.at = At::Work(Work { work: *work, step: step.clone(), started: None });
+                self.stand(place, At::Work(Work { work: *work, step: step.clone(), started: None }));
             }
             SessionEvent::WorkStarted { work: _, epoch, what: _ } => {
                 if let At::Work(work) = &mut self.at {
@@ -244,16 +243,15 @@ impl Session {
                 }
             }
             SessionEvent::GateOpened { gate, step, kind, accepts, until, place, .. } => {
-                self.place.clone_from(place);
-                let (step, gate) = (step.clone(), *gate);
-                self.at = At::Gate(OpenGate { gate, step, kind: *kind, accepts: *accepts, until: *until });
+                let (gate, step, kind) = (*gate, step.clone(), *kind);
+                let open = OpenGate { gate, step, kind, accepts: *accepts, until: *until };
+                self.stand(place, At::Gate(open));
             }
             SessionEvent::WorkFinished { .. }
             | SessionEvent::GateAnswered { .. }
             | SessionEvent::GateExpired { .. } => self.at = At::Nothing,
             SessionEvent::Parked { node, step, place, .. } => {
-                self.place.clone_from(place);
-                self.at = At::Parked(Park { node: *node, step: step.clone() });
+                self.stand(place, At::Parked(Park { node: *node, step: step.clone() }));
             }
             SessionEvent::Continued { phase, text: _ } => {
                 self.phase = *phase;
@@ -273,14 +271,25 @@ impl Session {
         }
     }
 
+    fn refuse_tip(&mut self, retry: Nonce) {
+        if let At::Step(tip) = &mut self.at {
+            tip.nonce = retry;
+            tip.refusals += 1;
+        }
+    }
+
+    fn stand(&mut self, place: &Place, at: At) {
+        self.place.clone_from(place);
+        self.at = at;
+    }
+
     fn fork(&mut self, from: NodeId, nonce: Nonce, restored: Option<&Restored>) {
         self.reissued.retain(|offer| offer.nonce != nonce);
         self.closed = None;
         self.at = At::Nothing;
         if let Some(Restored { step, place, vars }) = restored {
-            self.place.clone_from(place);
             self.vars.clone_from(vars);
-            self.at = At::Step(Tip { node: from, nonce, step: step.clone(), refusals: 0 });
+            self.stand(place, At::Step(Tip::new(from, nonce, step)));
         }
     }
 

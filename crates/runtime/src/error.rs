@@ -116,7 +116,6 @@ impl Error {
             Self::UnknownSession(_) | Self::UnknownStream(_) => "E0201",
             Self::MalformedHandle(_) | Self::ForgedHandle(_) => "E0202",
             Self::DifferentPayload { .. } => "E0203",
-            Self::Superseded => "E0204",
             Self::Session(rejection) => rejection.code(),
             Self::Workspace(rejection) => rejection.code(),
             Self::Git(longhaul_git::Error::NotARepository { .. }) => "E0301",
@@ -129,7 +128,7 @@ impl Error {
             Self::NoWorkflow(_) | Self::WorkflowUnreadable { .. } => "E0601",
             Self::BadStart(_) => "E0602",
             Self::BadAnswer(_) => "E0603",
-            Self::NeverHandedOut { .. } => "E0204",
+            Self::Superseded | Self::NeverHandedOut { .. } => "E0204",
             Self::Workflow(problem) => problem.code(),
             Self::PathNotText(_)
             | Self::Git(_)

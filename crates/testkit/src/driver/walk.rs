@@ -2,7 +2,7 @@
 //! kills itself at the N-th of these; started again with the session, it goes on where it was.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhaul_core::workflow::Workflow;
@@ -39,7 +39,7 @@ struct Walker {
 }
 
 pub(in crate::driver) fn run(args: &Args) -> Result<(), Failure> {
-    let system = system(args.home.clone(), args.checkout.clone());
+    let system = system(&args.home, args.checkout.clone());
     let commands = system.commands()?;
     let mut walker = Walker { system, commands, boundary: 0, die_at: args.die_at };
     let mut view = match &args.session {
@@ -57,12 +57,12 @@ pub(in crate::driver) fn run(args: &Args) -> Result<(), Failure> {
 /// What the product's hidden verb does.
 pub(in crate::driver) fn runner(session: &str) -> Result<(), Failure> {
     let home = std::env::var_os("LONGHAUL_HOME").ok_or("LONGHAUL_HOME is not set")?;
-    let system = system(home.into(), std::env::current_dir()?);
+    let system = system(Path::new(&home), std::env::current_dir()?);
     Ok(longhaul_runtime::run_work(&system, session.parse()?)?)
 }
 
-fn system(home: PathBuf, directory: PathBuf) -> System {
-    let places = Places::under(&home);
+fn system(home: &Path, directory: PathBuf) -> System {
+    let places = Places::under(home);
     System::new(Settings { places, variables: BTreeMap::new(), directory, flags: Vec::new() })
 }
 

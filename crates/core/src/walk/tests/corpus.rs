@@ -78,7 +78,7 @@ fn walked(workflow: Workflow) -> (String, String) {
             for reason in
                 (0..6).filter_map(|level| play.refusal(&answer(&play.workflow, &id, level))).flatten()
             {
-                shown += &format!("\n{}\n{}", reason.message, reason.fix);
+                shown.extend([reason.message, reason.fix, "\n".to_owned()]);
             }
             let tries = (0..6).any(|level| play.answer(&answer(&play.workflow, &id, level)).is_ok());
             assert!(tries, "{id} accepts no answer: {:#?}", play.events.last());

@@ -79,10 +79,10 @@ fn lists(workflow: &Workflow) -> Value {
     let items: Vec<Value> = (0..ITEMS).map(|n| json!({ "title": n.to_string(), "detail": "d" })).collect();
     let mut vars = json!({ "plan": { "slices": items } });
     for step in workflow.all_steps() {
-        let path = match &step.kind {
-            StepKind::Loop(Loop { over: LoopOver::Items { list, .. }, .. })
-            | StepKind::Todo(Todo { list, .. }) => list,
-            _ => continue,
+        let (StepKind::Loop(Loop { over: LoopOver::Items { list: path, .. }, .. })
+        | StepKind::Todo(Todo { list: path, .. })) = &step.kind
+        else {
+            continue;
         };
         vars[path.split('.').next().unwrap()] = match path.split_once('.') {
             Some((_, inner)) => json!({ inner: items }),

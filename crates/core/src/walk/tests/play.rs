@@ -44,7 +44,12 @@ impl Play {
         let vars = initial_vars(&workflow, "the goal", vars)?;
         let contents = vars.iter().map(|(k, v)| (k.clone(), Content::Inline(v.clone()))).collect();
         let vars = vars.into_iter().map(|(k, v)| (k, Arc::new(v))).collect();
-        let standing = Standing { workflow: &workflow, place: Default::default(), vars, items: Vec::new() };
+        let standing = Standing {
+            workflow: &workflow,
+            place: longhaul_events::Place::default(),
+            vars,
+            items: Vec::new(),
+        };
         let given = Given { nonce: Nonce::from_bytes([0; 5]), now: Timestamp(0) };
         let onward = Walk::new(standing, given).begin()?;
         let pin = PinWorkflow {

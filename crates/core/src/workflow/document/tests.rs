@@ -1,3 +1,5 @@
+//! Texts in, located values or one located complaint out.
+
 use super::*;
 
 fn yaml(text: &str) -> Result<Node, Diagnostic> {

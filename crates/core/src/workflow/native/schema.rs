@@ -75,19 +75,16 @@ fn root() -> Table {
     ]
 }
 
+fn produces() -> Value {
+    json!({ "type": ["object", "array"], "items": text(), "additionalProperties": reference("type") })
+}
+
 fn step() -> Value {
     let mut table = common();
     table.extend([
         ("prompt", reference("prompt")),
         ("fragments", list(object(vec![("when", reference("condition")), ("text!", text())]))),
-        (
-            "produces",
-            json!({
-                "type": ["object", "array"],
-                "items": text(),
-                "additionalProperties": reference("type"),
-            }),
-        ),
+        ("produces", produces()),
         ("notes", json!({ "enum": ["required", "optional", "none"] })),
         ("output", reference("output")),
         ("validate", list(reference("rule"))),

@@ -1,3 +1,5 @@
+//! Native files in, compiled workflows or located complaints out.
+
 use std::collections::BTreeMap;
 
 use serde_json::json;

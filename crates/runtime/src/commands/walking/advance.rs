@@ -38,12 +38,6 @@ struct Sent<'a> {
     hash: Digest,
 }
 
-/// What a step leads to.
-enum Judged {
-    Finish(FinishStep),
-    Refuse(RefuseAttempt),
-}
-
 impl Commands {
     /// Answers a step. The same handle with the same answer gets what was said the first time.
     pub fn advance(&self, advance: &Advance) -> Result<StepView, Error> {
@@ -85,15 +79,9 @@ impl Commands {
     fn judge(&self, session: &Session, sent: &Sent<'_>) -> Result<Command, Error> {
         let handle = &sent.advance.handle;
         let workflow = self.workflow_of(session)?;
-        let restored = match session.is_tip(handle.node, handle.nonce) {
-            true => None,
-            false => Some(self.state_at(session.id, handle.node)?),
-        };
-        let actor = self.actor(sent.advance.epoch);
-        Ok(match self.weigh(session, &workflow, sent, restored)? {
-            Judged::Finish(finish) => Command::Finish { actor, finish },
-            Judged::Refuse(refuse) => Command::Refuse { actor, refuse },
-        })
+        let is_newest = session.is_tip(handle.node, handle.nonce);
+        let restored = if is_newest { None } else { Some(self.state_at(session.id, handle.node)?) };
+        self.weigh(session, &workflow, sent, restored)
     }
 
     fn weigh(
@@ -102,7 +90,7 @@ impl Commands {
         workflow: &Arc<Workflow>,
         sent: &Sent<'_>,
         restored: Option<Restored>,
-    ) -> Result<Judged, Error> {
+    ) -> Result<Command, Error> {
         let handle = &sent.advance.handle;
         let (place, vars) = match &restored {
             Some(restored) => (&restored.place, &restored.vars),
@@ -121,23 +109,18 @@ impl Commands {
         });
         let (node, nonce, payload_hash) = (handle.node, handle.nonce, sent.hash);
         let payload = Content::Inline(sent.payload.clone());
+        let actor = self.actor(sent.advance.epoch);
         Ok(match way {
             Ok((onward, warnings)) => {
                 let answer = Content::Inline(answer_of(&warnings));
-                Judged::Finish(FinishStep { node, nonce, payload, payload_hash, answer, onward, restored })
+                let finish = FinishStep { node, nonce, payload, payload_hash, answer, onward, restored };
+                Command::Finish { actor, finish }
             }
             Err(reasons) => {
                 let (retry, attempts) = (self.nonce(), step.attempts);
-                Judged::Refuse(RefuseAttempt {
-                    node,
-                    nonce,
-                    payload,
-                    payload_hash,
-                    reasons,
-                    retry,
-                    attempts,
-                    restored,
-                })
+                let refuse =
+                    RefuseAttempt { node, nonce, payload, payload_hash, reasons, retry, attempts, restored };
+                Command::Refuse { actor, refuse }
             }
         })
     }

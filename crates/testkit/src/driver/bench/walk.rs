@@ -52,8 +52,8 @@ impl Kind {
         match self {
             // A file has at most 500 steps, so a long line of them is gone through again and again.
             Self::Linear => {
-                let steps: String =
-                    (0..400).map(|n| format!("      - {{ id: s{n}, prompt: \"Step {n}.\" }}\n")).collect();
+                let step = |n: u32| format!("      - {{ id: s{n}, prompt: \"Step {n}.\" }}\n");
+                let steps = (0..400).map(step).collect::<Vec<_>>().concat();
                 format!("{HEAD}  - id: rounds\n    loop: {{ for: 100 }}\n    steps:\n{steps}")
             }
             Self::ForEach => format!("{HEAD}  - id: each\n    loop: {{ forEach: list, max: 20000 }}\n{one}"),

@@ -251,8 +251,8 @@ fn an_agent_cannot_produce_what_the_engine_sets() {
 
 #[test]
 fn the_number_and_depth_of_steps_are_bounded() {
-    let many: String = (0..501).map(|n| format!("- {{ id: s{n}, prompt: A }}\n")).collect();
-    assert_eq!(told(&with_steps(&many)), ["506:3 the file has more than 500 steps"]);
+    let many: Vec<String> = (0..501).map(|n| format!("- {{ id: s{n}, prompt: A }}\n")).collect();
+    assert_eq!(told(&with_steps(&many.concat())), ["506:3 the file has more than 500 steps"]);
     let nested = |levels: usize| {
         let mut step = "{ id: s, prompt: A }".to_owned();
         for level in 1..levels {

@@ -1,3 +1,5 @@
+//! Routines, expanded where they are used.
+
 use super::*;
 use crate::workflow::ModelTier;
 
@@ -105,7 +107,8 @@ fn a_mistake_in_a_routine_is_told_at_the_call_with_its_own_place() {
 
 #[test]
 fn routines_cannot_grow_without_end() {
-    let calls: String = (0..40).map(|n| format!("- {{ id: s{n}, use: routine.NEXT }}\n")).collect();
+    let calls: Vec<String> = (0..40).map(|n| format!("- {{ id: s{n}, use: routine.NEXT }}\n")).collect();
+    let calls = calls.concat();
     let mut files = vec![("routine.e".to_owned(), routine("", "- { id: x, prompt: Y }\n"))];
     for (id, next) in [("routine.a", "b"), ("routine.b", "c"), ("routine.c", "d"), ("routine.d", "e")] {
         files.push((id.to_owned(), routine("", &calls.replace("NEXT", next))));
