@@ -23,6 +23,9 @@ pub(in crate::driver) struct Args {
     /// The checkout to walk in.
     #[arg(long)]
     checkout: PathBuf,
+    /// The file to walk; else a long one of our own.
+    #[arg(long)]
+    workflow: Option<PathBuf>,
     /// Go on with this session; else one is started.
     #[arg(long)]
     session: Option<String>,
@@ -66,8 +69,9 @@ fn system(home: &Path, directory: PathBuf) -> System {
     System::new(Settings { places, variables: BTreeMap::new(), directory, flags: Vec::new() })
 }
 
-fn workflow() -> Result<Workflow, Failure> {
-    let source = Source { name: "walk.yml".to_owned(), text: WORKFLOW.to_owned(), syntax: Syntax::Yaml };
+fn workflow(file: Option<&Path>) -> Result<Workflow, Failure> {
+    let text = file.map_or_else(|| Ok(WORKFLOW.to_owned()), std::fs::read_to_string)?;
+    let source = Source { name: "walk.yml".to_owned(), text, syntax: Syntax::Yaml };
     let outcome = compile(&source, &Sources::default());
     outcome.value.ok_or_else(|| format!("{:?}", outcome.diagnostics).into())
 }
@@ -80,9 +84,13 @@ impl Walker {
         Ok(self.system.start_session(
             &self.commands,
             &StartSession {
-                workflow: Arc::new(workflow()?),
+                workflow: Arc::new(workflow(args.workflow.as_deref())?),
                 goal: "walk".to_owned(),
-                vars: Map::from_iter([("list".to_owned(), list)]),
+                vars: if args.workflow.is_none() {
+                    Map::from_iter([("list".to_owned(), list)])
+                } else {
+                    Map::new()
+                },
                 workspace: Some(workspace),
                 checkout: Some(Checkout { path, head: None, branch: None }),
                 parent: None,

@@ -149,3 +149,64 @@ fn heavy_a_long_walk_that_is_killed_at_every_boundary_comes_to_the_same_end() {
         }
     }
 }
+
+/// A session whose only step is a command that says that it began, then takes its time.
+fn slow(walk: &mut Walk, rerun: &str) {
+    let text = format!(
+        "longhaul: 1\nid: test.slow\nname: Slow\nversion: 1.0.0\nsteps:\n  - {{ id: slow, run: {{ command: [sh, -c, \"echo began >> weighed; sleep 2\"] }}, into: done{rerun} }}\n  - {{ id: end, prompt: End. }}\n"
+    );
+    let file = walk.folder.path().join("slow.yml");
+    std::fs::write(&file, text).unwrap();
+    let mut start = walk.command();
+    start.arg("--workflow").arg(&file);
+    let mut child = start.stdout(std::process::Stdio::null()).spawn().unwrap();
+    let began = walk.checkout().join("weighed");
+    let start = std::time::Instant::now();
+    while !began.exists() {
+        assert!(start.elapsed().as_secs() < 60, "the command never began");
+        std::thread::sleep(std::time::Duration::from_millis(5)); // tidy: another process writes the file
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let log = walk.log();
+    let name = log.stream_names().unwrap().into_iter().find(|name| name.starts_with("session/")).unwrap();
+    walk.session = name.strip_prefix("session/").map(str::to_owned);
+}
+
+/// The process that took the session's lease last.
+fn runner(walk: &Walk) -> i32 {
+    let taken = walk.events().into_iter().rev().find_map(|event| match event {
+        SessionEvent::DriverTaken { driver, .. } => Some(driver.process),
+        _ => None,
+    });
+    i32::try_from(taken.unwrap()).unwrap()
+}
+
+fn kill(process: i32) {
+    let process = nix::unistd::Pid::from_raw(process);
+    nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGKILL).unwrap();
+}
+
+#[test]
+fn a_runner_outlives_whoever_started_it() {
+    let mut walk = Walk::new();
+    slow(&mut walk, "");
+    assert!(walk.go(None), "the walk goes on from what the runner did");
+    assert_eq!(story(&walk).weighed, "began\n");
+}
+
+#[test]
+fn heavy_a_command_whose_runner_died_is_run_again_only_if_it_may_be() {
+    for (rerun, expected) in [(", rerun: true", "began\nbegan\n"), ("", "began\n")] {
+        let mut walk = Walk::new();
+        slow(&mut walk, rerun);
+        kill(runner(&walk));
+        let parked =
+            |walk: &Walk| walk.events().iter().any(|event| matches!(event, SessionEvent::Parked { .. }));
+        let output = walk.command().output().unwrap();
+        let weighed = std::fs::read_to_string(walk.checkout().join("weighed")).unwrap();
+        assert_eq!(weighed, expected, "{}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(parked(&walk), rerun.is_empty(), "an unknown outcome is for a person");
+        assert_eq!(output.status.success(), !rerun.is_empty());
+    }
+}

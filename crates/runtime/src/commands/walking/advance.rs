@@ -107,11 +107,13 @@ impl Commands {
             let warnings = accepted.warnings.clone();
             Walk::new(standing, self.given()).after_step(&id, accepted).map(|onward| (onward, warnings))
         });
+        let left_behind = restored.as_ref().map(|_| self.left_behind(session.id, handle.node)).transpose()?;
         let (node, nonce, payload_hash) = (handle.node, handle.nonce, sent.hash);
         let payload = Content::Inline(sent.payload.clone());
         let actor = self.actor(sent.advance.epoch);
         Ok(match way {
-            Ok((onward, warnings)) => {
+            Ok((onward, mut warnings)) => {
+                warnings.extend(left_behind);
                 let answer = Content::Inline(answer_of(&warnings));
                 let finish = FinishStep { node, nonce, payload, payload_hash, answer, onward, restored };
                 Command::Finish { actor, finish }

@@ -11,6 +11,9 @@ use serde_json::Value;
 use super::Commands;
 use crate::error::Error;
 
+/// How many steps of a branch that was left are named.
+const MOST_LEFT_NAMED: usize = 20;
+
 impl Commands {
     /// Where a session stands now.
     pub fn session_view(&self, id: SessionId) -> Result<StepView, Error> {
@@ -163,6 +166,28 @@ impl Commands {
         let value = answer.map(|answer| self.value_of(answer)).transpose()?;
         let warnings = value.as_ref().and_then(|value| value["warnings"].as_array());
         Ok(warnings.into_iter().flatten().map(text).collect())
+    }
+
+    /// What a fork at a node leaves behind, in words.
+    pub(super) fn left_behind(&self, id: SessionId, node: NodeId) -> Result<String, Error> {
+        let (mut out, mut steps) = (None, Vec::new());
+        self.each_decision(id, Seq(node.0.0.saturating_sub(1)), |decision| {
+            for event in decision.readable_events::<SessionEvent>()? {
+                match event {
+                    SessionEvent::StepHandedOut { step, .. } => out = Some(step.0),
+                    SessionEvent::StepFinished { .. } => steps.extend(out.take()),
+                    _ => {}
+                }
+            }
+            Ok(None::<()>)
+        })?;
+        let most = steps.len().min(MOST_LEFT_NAMED);
+        let more =
+            if steps.len() > most { format!(" and {} more", steps.len() - most) } else { String::new() };
+        let answers = steps[..most].join(", ");
+        Ok(format!(
+            "the session went back to node {node}; the answers left behind stay in its log: {answers}{more}"
+        ))
     }
 
     /// Where a session was started.
