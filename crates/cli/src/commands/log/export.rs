@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use longhaul_runtime::Reader;
+use longhaul_runtime::Error;
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -34,7 +34,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         named => named.iter().map(|text| reader.find_stream(text)).collect::<Result<_, _>>()?,
     };
     let decisions = match args.output.as_deref().filter(|path| *path != Path::new("-")) {
-        Some(path) => to_file(&reader, &streams, path)?,
+        Some(path) => to_file(path, |out| reader.export(&streams, out))?,
         None => reader.export(&streams, &mut context.output.data())?,
     };
     let (decisions, streams) = (count(decisions, "decision"), count(streams.len() as u64, "stream"));
@@ -43,11 +43,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 }
 
 /// For the owner's eyes only, and complete or not there.
-fn to_file(reader: &Reader, streams: &[String], path: &Path) -> Result<u64, CliError> {
+pub(crate) fn to_file(
+    path: &Path,
+    export: impl FnOnce(&mut dyn Write) -> Result<u64, Error>,
+) -> Result<u64, CliError> {
     let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let file = file.map_err(CliError::file("write", path))?;
     let mut writer = BufWriter::new(&file);
-    let written = reader.export(streams, &mut writer).map_err(CliError::from).and_then(|decisions| {
+    let written = export(&mut writer).map_err(CliError::from).and_then(|decisions| {
         let stored = writer.flush().and_then(|()| file.sync_all());
         stored.map(|()| decisions).map_err(CliError::file("write", path))
     });
