@@ -38,6 +38,7 @@ const PAGES: &[Page] = pages![
     E0301 E0302 E0303 E0304 E0305
     E0401 E0402
     E0501
+    E0610 E0611 E0612 E0613 E0614 E0615
 ];
 
 impl Page {

@@ -12,6 +12,7 @@ fn each_setting_names_its_origin() {
         exit 0
         --- stdout
         KEY              VALUE  ABOUT
+        bindings                the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
         retention.blobs  90d    how long `gc` keeps the large contents of closed sessions
         retention.disk   20G    above this size of the data directory `doctor` and `gc` warn
         --- stderr

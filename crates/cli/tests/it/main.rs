@@ -14,4 +14,5 @@ mod support;
 mod terminal;
 mod trust;
 mod usage;
+mod workflow;
 mod workspace;

@@ -120,7 +120,7 @@ fn words_that_are_not_ours_are_refused_with_2() {
         --config gc
           2 error: invalid value 'gc' for '--config <KEY=VALUE>': write it as `key=value`
         -c colour=red gc
-          2 error: invalid value 'colour=red' for '--config <KEY=VALUE>': `colour` is not a setting; known are `retention.blobs`, `retention.disk`
+          2 error: invalid value 'colour=red' for '--config <KEY=VALUE>': `colour` is not a setting; known are `bindings`, `retention.blobs`, `retention.disk`
         -c retention.blobs gc
           2 error: invalid value 'retention.blobs' for '--config <KEY=VALUE>': write it as `key=value`
         -c retention.blobs=soon gc
@@ -327,18 +327,18 @@ fn a_data_directory_that_others_may_see_is_a_warning() {
     fs::create_dir_all(&data).unwrap();
     fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
     shows!(home.longhaul(&["doctor"]), @r"
-    exit 0
-    --- stdout
-    STATUS   SUBJECT         FINDING
-    ok       git             [version]
-    warning  data directory  others may look into `[HOME]/home/data`
-      remedy: run `chmod 700 [HOME]/home/data`
-    ok       secrets         kept out of everything that is stored
-    ok       configuration   2 settings
-    ok       database        not made yet; the first command that writes makes it
-    --- stderr
-    0 problems, 1 warning
-");
+        exit 0
+        --- stdout
+        STATUS   SUBJECT         FINDING
+        ok       git             [version]
+        warning  data directory  others may look into `[HOME]/home/data`
+          remedy: run `chmod 700 [HOME]/home/data`
+        ok       secrets         kept out of everything that is stored
+        ok       configuration   3 settings
+        ok       database        not made yet; the first command that writes makes it
+        --- stderr
+        0 problems, 1 warning
+    ");
 }
 
 #[test]

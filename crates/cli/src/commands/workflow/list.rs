@@ -64,19 +64,15 @@ impl EntryRow {
 }
 
 impl EntryRow {
-    /// What is known about it, a line each.
+    /// What a preview of it does not tell, a line each.
     pub(super) fn facts(&self) -> String {
         let mut lines = vec![
             ("id", self.id.clone()),
-            ("name", self.name.clone()),
-            ("version", self.version.clone()),
-            ("category", self.category.clone().unwrap_or_default()),
-            ("format", self.format.unwrap_or_default().to_owned()),
             ("state", self.state.to_owned()),
             ("source", self.source.clone()),
             ("path", self.path.clone()),
             ("shadows", self.shadows.join(", ")),
-            ("about", self.about.clone()),
+            ("shadowed", self.shadowed_by.clone().unwrap_or_default()),
         ];
         lines.retain(|(_, text)| !text.is_empty());
         let line =
