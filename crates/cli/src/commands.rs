@@ -15,6 +15,7 @@ mod redact;
 mod restore;
 mod runner;
 mod session;
+mod workflow;
 mod workspace;
 
 use std::process::ExitCode;
@@ -46,6 +47,8 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     #[command(subcommand)]
     Workspace(workspace::Command),
+    #[command(subcommand)]
+    Workflow(workflow::Command),
     #[command(subcommand, hide = true)]
     Session(session::Command),
     #[command(subcommand, hide = true)]
@@ -84,6 +87,7 @@ impl Command {
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),
             Self::Artifact(command) => command.run(context),
+            Self::Workflow(command) => command.run(context),
             Self::Log(command) => command.run(context),
             Self::Gc(args) => gc::run(context, args),
             Self::Redact(args) => redact::run(context, args),

@@ -67,11 +67,9 @@ impl Context {
     pub(crate) fn system(&self) -> Result<System, CliError> {
         let places = Places::find(|name| std::env::var_os(name).map(PathBuf::from))
             .map_err(longhaul_runtime::Error::from)?;
-        let text =
-            |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
         let system = System::new(Settings {
             places,
-            variables: std::env::vars_os().filter_map(text).collect(),
+            variables: std::env::vars_os().collect(),
             // Without a current folder, what needs one fails when it looks there.
             directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             flags: self.globals.config.clone(),

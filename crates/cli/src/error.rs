@@ -115,3 +115,11 @@ impl CliError {
         format!("error{mark}: {}{hint}", lines.join("\n  "))
     }
 }
+
+/// Tells a script that its command line was not understood. What people are shown beside it, the usage, is left out.
+pub(crate) fn report_usage(shown: &str, exit: u8) {
+    let words = shown.split_once("\n\nUsage:").map_or(shown, |(words, _)| words).trim();
+    let message = words.strip_prefix("error: ").unwrap_or(words);
+    let error = json!({"error": {"code": null, "message": message, "exit": exit}});
+    Output::new(Format::Json).complain(&error.to_string());
+}

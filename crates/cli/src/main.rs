@@ -34,9 +34,14 @@ fn run(arguments: &[OsString]) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(answer) => {
-            // Help or a usage error; whoever closed the pipe does not want either.
-            let _ = answer.print();
-            return ExitCode::from(u8::try_from(answer.exit_code()).unwrap_or(BUG));
+            let exit = u8::try_from(answer.exit_code()).unwrap_or(BUG);
+            if answer.use_stderr() && asks_for_json(arguments) {
+                error::report_usage(&answer.render().to_string(), exit);
+            } else {
+                // Help or a usage error; whoever closed the pipe does not want either.
+                let _ = answer.print();
+            }
+            return ExitCode::from(exit);
         }
     };
     let checked = cli.globals.check(arguments);
@@ -55,6 +60,11 @@ fn run(arguments: &[OsString]) -> ExitCode {
 /// Scripts ask this often, so it is answered before anything is built.
 fn asks_for_version(arguments: &[OsString]) -> bool {
     matches!(arguments, [_, only] if only == "--version" || only == "-V")
+}
+
+/// Asked of a line that could not be understood as a whole.
+fn asks_for_json(arguments: &[OsString]) -> bool {
+    arguments.iter().take_while(|word| *word != "--").any(|word| word == "--json")
 }
 
 fn say_version() -> ExitCode {

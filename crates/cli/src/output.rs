@@ -30,6 +30,9 @@ pub(crate) trait Row: Serialize {
     }
 }
 
+/// A cell that is wider does not push the columns of the others.
+const WIDEST_COLUMN: usize = 100;
+
 #[derive(Debug)]
 pub(crate) struct Output {
     format: Format,
@@ -59,7 +62,7 @@ impl Output {
             widths.resize(cells.len().max(widths.len()), 0);
             for (width, (heading, text)) in widths.iter_mut().zip(&cells) {
                 let letters = terminal::visible(text).chars().count().max(heading.chars().count());
-                *width = letters.max(*width);
+                *width = letters.min(WIDEST_COLUMN).max(*width);
             }
         }
         let mut table = Table { output: self, widths, line_limit: None, started: false, rows: PhantomData };
@@ -176,8 +179,16 @@ impl<R: Row> Table<'_, R> {
 
     fn line(&self, cells: impl Iterator<Item = String>) -> String {
         let widths = self.widths.iter().copied().chain(std::iter::repeat(0));
-        let cells: Vec<String> = cells.zip(widths).map(|(cell, width)| format!("{cell:width$}")).collect();
-        let mut line = cells.join("  ").trim_end().to_owned();
+        let mut line = String::new();
+        let mut cells = cells.zip(widths).peekable();
+        while let Some((cell, width)) = cells.next() {
+            line += &cell;
+            if cells.peek().is_some() {
+                let missing = width.saturating_sub(cell.chars().count());
+                line.extend(std::iter::repeat_n(' ', missing + 2));
+            }
+        }
+        line.truncate(line.trim_end().len());
         if let Some(limit) = self.line_limit
             && line.chars().count() > limit
         {
@@ -185,5 +196,32 @@ impl<R: Row> Table<'_, R> {
         }
         line.push('\n');
         line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Wide(&'static str, usize);
+
+    impl Row for Wide {
+        fn cells(&self) -> Vec<(&'static str, String)> {
+            vec![("A", self.0.repeat(self.1)), ("B", self.0.repeat(self.1)), ("C", "end".to_owned())]
+        }
+    }
+
+    #[test]
+    fn a_cell_of_any_length_is_shown_and_does_not_push_the_others() {
+        let output = Output::new(Format::Table);
+        let widths = vec![WIDEST_COLUMN, 3, 9];
+        let table =
+            Table { output: &output, widths, line_limit: None, started: true, rows: PhantomData::<Wide> };
+        let line = |row: &Wide| table.line(row.cells().into_iter().map(|(_, cell)| cell));
+        let long = "x".repeat(70_000);
+        assert_eq!(line(&Wide("x", 70_000)), format!("{long}  {long}  end\n"));
+        assert_eq!(line(&Wide("x", 1)), format!("x{}  x    end\n", " ".repeat(WIDEST_COLUMN - 1)));
+        output.rows(&[Wide("x", 70_000), Wide("y", 1)]).unwrap();
     }
 }

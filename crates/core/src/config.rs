@@ -3,6 +3,8 @@
 //! Each key is one row of [`KEYS`]. A file with an unknown key or a wrong value is refused whole, with the
 //! place: a setting that is silently ignored is worse than none.
 
+use std::collections::BTreeMap;
+
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
@@ -25,9 +27,17 @@ pub struct Key {
 enum Kind {
     Duration,
     Size,
+    /// `slot=target`, with commas between them; a later place adds to an earlier one, slot by slot.
+    Bindings,
 }
 
 pub const KEYS: &[Key] = &[
+    Key {
+        path: BINDINGS,
+        default: "",
+        about: "the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`",
+        kind: Kind::Bindings,
+    },
     Key {
         path: "retention.blobs",
         default: "90d",
@@ -41,6 +51,8 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Size,
     },
 ];
+
+const BINDINGS: &str = "bindings";
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -100,6 +112,8 @@ pub enum Error {
 /// The settings in force, each with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
+    /// Slots of WorkRail workflows, each with the id of what fills it.
+    pub bindings: BTreeMap<String, String>,
     pub retention_blobs_ms: u64,
     pub retention_disk_bytes: u64,
     /// What `run: { checks: … }` runs, in order.
@@ -127,7 +141,11 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         file.checks.map(|checks| checks.into_iter().map(CheckEntry::check).collect::<Result<_, _>>());
     let checks = checks.transpose().map_err(error)?;
     let retention = file.retention.unwrap_or_default();
-    let values = [("retention.blobs", retention.blobs), ("retention.disk", retention.disk)];
+    let bindings = file
+        .bindings
+        .map(|bindings| Spanned::new(joined(&bindings.value), bindings.referenced, bindings.defined));
+    let values =
+        [(BINDINGS, bindings), ("retention.blobs", retention.blobs), ("retention.disk", retention.disk)];
     let mut layer = Vec::new();
     for (key, value) in values {
         if let Some(value) = value {
@@ -141,6 +159,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    bindings: Option<Spanned<BTreeMap<String, String>>>,
     retention: Option<Retention>,
     checks: Option<Vec<CheckEntry>>,
 }
@@ -208,15 +227,18 @@ fn key_of(path: &str) -> Result<&'static Key, Error> {
 
 /// Puts the layers on top of the defaults, in the order given.
 pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
+    let bindings = bindings(layers)?;
     let mut rows = Vec::new();
     for key in KEYS {
         let set = layers.iter().flat_map(|layer| &layer.values).rfind(|(set, _, _)| *set == key);
         let (value, origin) = set.map_or((key.default.to_owned(), Origin::Default), |(_, value, origin)| {
             (value.clone(), origin.clone())
         });
+        let value = if key.path == BINDINGS { joined(&bindings) } else { value };
         rows.push(Row { key: key.path, value, origin, about: key.about });
     }
     Ok(Config {
+        bindings,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
         checks: layers.iter().rev().find_map(|layer| layer.checks.clone()).unwrap_or_default(),
@@ -224,11 +246,45 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     })
 }
 
+/// What all layers bind, the later winning slot by slot.
+fn bindings(layers: &[Layer]) -> Result<BTreeMap<String, String>, Error> {
+    let mut bound = BTreeMap::new();
+    for (_, value, origin) in
+        layers.iter().flat_map(|layer| &layer.values).filter(|(key, _, _)| key.path == BINDINGS)
+    {
+        for pair in value.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
+            let (slot, target) = binding(pair).ok_or_else(|| Error::Value {
+                key: BINDINGS,
+                origin: origin.to_string(),
+                problem: format!("`{pair}` binds nothing; write `slot=id`, such as `reviewer=routine.plan`"),
+            })?;
+            bound.insert(slot.to_owned(), target.to_owned());
+        }
+    }
+    Ok(bound)
+}
+
+/// A slot is named like a var, and what fills it is the id of a workflow.
+fn binding(pair: &str) -> Option<(&str, &str)> {
+    let (slot, target) = pair.split_once('=')?;
+    let (slot, target) = (slot.trim(), target.trim());
+    let in_slot = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let in_target = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let fits =
+        !slot.is_empty() && slot.chars().all(in_slot) && !target.is_empty() && target.chars().all(in_target);
+    fits.then_some((slot, target))
+}
+
+fn joined(bindings: &BTreeMap<String, String>) -> String {
+    bindings.iter().map(|(slot, target)| format!("{slot}={target}")).collect::<Vec<_>>().join(",")
+}
+
 fn number(rows: &[Row], path: &'static str) -> Result<u64, Error> {
     let row = rows.iter().find(|row| row.key == path).expect("there is a row for each key");
     let parsed = match key_of(path)?.kind {
         Kind::Duration => parse_duration_ms(&row.value),
         Kind::Size => parse_size_bytes(&row.value),
+        Kind::Bindings => unreachable!("bindings are no number"),
     };
     parsed.map_err(|problem| Error::Value {
         key: path,
@@ -249,7 +305,10 @@ mod tests {
     fn defaults_need_no_file() {
         let config = resolve(&[]).unwrap();
         assert_eq!((config.retention_blobs_ms, config.retention_disk_bytes), (7_776_000_000, 20 << 30));
-        assert_eq!(origins(&config), ["retention.blobs=90d (default)", "retention.disk=20G (default)"]);
+        assert_eq!(
+            origins(&config),
+            ["bindings= (default)", "retention.blobs=90d (default)", "retention.disk=20G (default)"]
+        );
     }
 
     #[test]
@@ -260,11 +319,37 @@ mod tests {
         let config = resolve(&[user.clone(), workspace.clone(), environment.clone()]).unwrap();
         assert_eq!(
             origins(&config),
-            ["retention.blobs=10d (ws.yml:1)", "retention.disk=5G ($LONGHAUL_RETENTION_DISK)"]
+            [
+                "bindings= (default)",
+                "retention.blobs=10d (ws.yml:1)",
+                "retention.disk=5G ($LONGHAUL_RETENTION_DISK)"
+            ]
         );
         let flags = from_flags(["retention.blobs=1d"]).unwrap();
         let config = resolve(&[user, workspace, environment, flags]).unwrap();
         assert_eq!(config.retention_blobs_ms, 86_400_000);
+    }
+
+    #[test]
+    fn slots_are_bound_one_by_one_and_the_later_place_wins() {
+        let workspace = parse_file("ws.yml", "bindings: { plan: routine.plan, review: lh.review }").unwrap();
+        let user = parse_file("user.yml", "bindings:\n  review: mine.review\n").unwrap();
+        let flags = from_flags(["bindings=third=a.b"]).unwrap();
+        let config = resolve(&[workspace, user, flags]).unwrap();
+        let bound: Vec<(&str, &str)> =
+            config.bindings.iter().map(|(slot, target)| (&**slot, &**target)).collect();
+        assert_eq!(bound, [("plan", "routine.plan"), ("review", "mine.review"), ("third", "a.b")]);
+        assert_eq!(origins(&config)[0], "bindings=plan=routine.plan,review=mine.review,third=a.b (--config)");
+    }
+
+    #[test]
+    fn a_binding_that_binds_nothing_is_refused() {
+        for text in ["bindings: { plan: '' }", "bindings: { 'a b': c }", "bindings: { a: 'b,c' }"] {
+            let layer = parse_file("user.yml", text).unwrap();
+            let message = resolve(&[layer]).unwrap_err().to_string();
+            assert!(message.starts_with("user.yml:1 sets `bindings`"), "{message}");
+        }
+        assert!(parse_file("f", "bindings: [a]").is_err());
     }
 
     #[test]

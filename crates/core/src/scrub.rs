@@ -1,13 +1,13 @@
 //! Takes secrets out of what is about to be stored or shown.
 //!
-//! Known values are found in every spelling that a JSON document, a URL or a header gives them; values that
-//! only look like secrets are found by the rules of [`rules`]. Scrubbing is a net, not a proof: a secret that
+//! Known values are found in every spelling that a JSON document, a URL or a header gives them, see [`escapes`];
+//! values that only look like secrets are found by the rules of [`rules`]. Scrubbing is a net, not a proof: a secret that
 //! was cut in two, compressed or encrypted passes.
 
+mod escapes;
 mod rules;
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use base64::Engine as _;
@@ -22,7 +22,8 @@ pub const SHORTEST_SECRET: usize = 4;
 #[derive(Clone)]
 pub struct Secret {
     pub name: String,
-    pub value: String,
+    /// As bytes: an environment variable may hold any.
+    pub value: Vec<u8>,
 }
 
 impl std::fmt::Debug for Secret {
@@ -43,16 +44,16 @@ pub struct Scrubber {
 impl Scrubber {
     /// For everything that is stored: known values become `[secret:NAME]`, look-alikes `[secret:RULE]`.
     pub fn new(secrets: &[Secret]) -> Self {
-        let marked = secrets.iter().map(|secret| (&*secret.value, format!("[secret:{}]", secret.name)));
+        let marked = secrets.iter().map(|secret| (&secret.value[..], format!("[secret:{}]", secret.name)));
         Self { rules: Some(rules::Rules::new()), ..Self::of_values(marked) }
     }
 
     /// For redaction: exactly this value becomes `[redacted]`.
     pub fn redacting(value: &str) -> Self {
-        Self::of_values(std::iter::once((value, "[redacted]".to_owned())))
+        Self::of_values(std::iter::once((value.as_bytes(), "[redacted]".to_owned())))
     }
 
-    fn of_values<'a>(values: impl Iterator<Item = (&'a str, String)>) -> Self {
+    fn of_values<'a>(values: impl Iterator<Item = (&'a [u8], String)>) -> Self {
         let (mut patterns, mut marks) = (Vec::new(), Vec::new());
         for (value, mark) in values.filter(|(value, _)| value.len() >= SHORTEST_SECRET) {
             for spelling in spellings(value) {
@@ -70,7 +71,7 @@ impl Scrubber {
     }
 
     pub fn finds_any(&self, bytes: &[u8]) -> bool {
-        self.known.as_ref().is_some_and(|known| known.is_match(bytes))
+        self.known.as_ref().is_some_and(|known| knows(known, bytes))
             || self.rules.as_ref().is_some_and(|rules| rules.first(bytes, 0).is_some())
     }
 
@@ -79,19 +80,29 @@ impl Scrubber {
         if !self.finds_any(bytes) {
             return Cow::Borrowed(bytes);
         }
-        let mut clean = bytes.to_vec();
-        if let Some(known) = &self.known {
-            let mut replaced = Vec::with_capacity(clean.len());
-            known.replace_all_with_bytes(&clean, &mut replaced, |found, _, out| {
-                out.extend_from_slice(self.marks[found.pattern().as_usize()].as_bytes());
-                true
-            });
-            clean = replaced;
-        }
+        let mut clean = match &self.known {
+            Some(known) => self.without_known(known, bytes),
+            None => bytes.to_vec(),
+        };
         if let Some(rules) = &self.rules {
             clean = rules.replace(&clean);
         }
         Cow::Owned(clean)
+    }
+
+    fn without_known(&self, known: &AhoCorasick, bytes: &[u8]) -> Vec<u8> {
+        let mut clean = Vec::with_capacity(bytes.len());
+        let mut done = 0;
+        for found in places(known, bytes) {
+            // What begins inside the one before is part of the same secret.
+            if found.start >= done {
+                clean.extend_from_slice(&bytes[done..found.start]);
+                clean.extend_from_slice(self.marks[found.pattern].as_bytes());
+            }
+            done = done.max(found.end);
+        }
+        clean.extend_from_slice(&bytes[done..]);
+        clean
     }
 
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
@@ -141,32 +152,53 @@ impl Scrubber {
     }
 }
 
-/// The ways in which a value may appear in a file: as it is, inside JSON, in a URL, in base 64.
-fn spellings(value: &str) -> Vec<String> {
-    let json = Value::String(value.to_owned()).to_string();
+/// A place where a known value stands, in whatever spelling.
+struct Found {
+    start: usize,
+    end: usize,
+    pattern: usize,
+}
+
+fn knows(known: &AhoCorasick, bytes: &[u8]) -> bool {
+    known.is_match(bytes) || escapes::readings(bytes).iter().any(|plain| known.is_match(&plain.bytes))
+}
+
+/// All places, in order; of those that begin together the longest first.
+fn places(known: &AhoCorasick, bytes: &[u8]) -> Vec<Found> {
+    let mut found: Vec<Found> = known
+        .find_iter(bytes)
+        .map(|hit| Found { start: hit.start(), end: hit.end(), pattern: hit.pattern().as_usize() })
+        .collect();
+    for plain in escapes::readings(bytes) {
+        found.extend(known.find_iter(&plain.bytes).map(|hit| Found {
+            start: plain.places[hit.start()],
+            end: plain.places[hit.end()],
+            pattern: hit.pattern().as_usize(),
+        }));
+    }
+    found.sort_by_key(|place| (place.start, std::cmp::Reverse(place.end)));
+    found
+}
+
+/// The ways in which a value may appear beside its escapes: as it is, in a form, in base 64.
+fn spellings(value: &[u8]) -> Vec<Vec<u8>> {
     let mut spellings = vec![
-        value.to_owned(),
-        json[1..json.len() - 1].to_owned(),
-        json[1..json.len() - 1].replace('/', "\\/"),
-        percent_encoded(value),
-        STANDARD_NO_PAD.encode(value),
-        URL_SAFE_NO_PAD.encode(value),
+        value.to_vec(),
+        value.iter().map(|byte| if *byte == b' ' { b'+' } else { *byte }).collect(),
+        STANDARD_NO_PAD.encode(value).into_bytes(),
+        URL_SAFE_NO_PAD.encode(value).into_bytes(),
     ];
+    spellings.extend(as_text(value));
     spellings.sort();
     spellings.dedup();
     spellings
 }
 
-fn percent_encoded(value: &str) -> String {
-    let mut encoded = String::with_capacity(value.len());
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            write!(encoded, "%{byte:02X}").expect("writing to a string cannot fail");
-        }
-    }
-    encoded
+/// What is left of a value that is not UTF-8 where somebody made text of it, if that still tells it apart.
+fn as_text(value: &[u8]) -> Option<Vec<u8>> {
+    let text = String::from_utf8_lossy(value);
+    let kept = text.chars().filter(|letter| *letter != char::REPLACEMENT_CHARACTER).count();
+    (matches!(text, Cow::Owned(_)) && kept >= SHORTEST_SECRET).then(|| text.into_owned().into_bytes())
 }
 
 #[cfg(test)]
@@ -182,11 +214,63 @@ mod tests {
 
     #[test]
     fn a_known_value_is_found_in_every_spelling() {
-        for spelling in spellings(VALUE) {
+        let json = Value::String(VALUE.to_owned()).to_string();
+        let in_json = &json[1..json.len() - 1];
+        let ascii = in_json.replace('ä', r"\u00e4");
+        let nested = Value::String(ascii.clone()).to_string();
+        let escaped: Vec<String> = VALUE.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        let url = escaped.concat();
+        let spelled = [
+            VALUE.to_owned(),
+            in_json.to_owned(),
+            in_json.replace('/', r"\/"),
+            ascii.clone(),
+            ascii.replace("00e4", "00E4"),
+            ascii.replace('+', r"\u002B"),
+            nested[1..nested.len() - 1].to_owned(),
+            url.to_lowercase().replace("%68", "h"),
+            url,
+            "hunter2%22/p%c3%a4ss%0aword+tail%3D=".to_owned(),
+            STANDARD_NO_PAD.encode(VALUE),
+            STANDARD_NO_PAD.encode(VALUE).replace('/', r"\/"),
+            URL_SAFE_NO_PAD.encode(VALUE),
+        ];
+        for spelling in spelled {
             let text = format!("before {spelling} after");
-            assert_eq!(scrubber().text(&text), "before [secret:DB] after");
+            assert!(scrubber().finds_any(text.as_bytes()), "{text}");
+            assert_eq!(scrubber().text(&text), "before [secret:DB] after", "{spelling}");
         }
-        assert!(spellings(VALUE).len() >= 5);
+    }
+
+    #[test]
+    fn a_value_with_spaces_is_found_in_a_form() {
+        let scrubber = Scrubber::redacting("open sesame, please");
+        assert_eq!(scrubber.text("q=open+sesame%2C+please&x=1"), "q=[redacted]&x=1");
+    }
+
+    #[test]
+    fn a_value_that_is_not_utf8_is_found_as_it_is_and_in_what_others_made_of_it() {
+        let value = b"latin-\xe9-secret".to_vec();
+        let scrubber = Scrubber::new(&[Secret { name: "L".into(), value: value.clone() }]);
+        assert_eq!(&*scrubber.bytes(&value), b"[secret:L]");
+        assert_eq!(scrubber.text("a latin-\u{fffd}-secret z"), "a [secret:L] z");
+        assert_eq!(scrubber.text("latin-%E9-secret"), "[secret:L]");
+        assert_eq!(scrubber.text(&STANDARD_NO_PAD.encode(&value)), "[secret:L]");
+        let garbage = Scrubber::new(&[Secret { name: "G".into(), value: vec![0xff; 12] }]);
+        assert_eq!(
+            garbage.text(&"\u{fffd}".repeat(12)),
+            "\u{fffd}".repeat(12),
+            "any garbage looks like this"
+        );
+    }
+
+    #[test]
+    fn several_values_and_escapes_in_one_text_are_all_taken_out() {
+        let secrets = [("A", "pass/word"), ("B", "héllo")]
+            .map(|(name, value)| Secret { name: name.into(), value: value.into() });
+        let text = r#"{"a":"pass\/word","b":"h\u00e9llo","c":"\u0041 pass/word%"}"#;
+        let clean = r#"{"a":"[secret:A]","b":"[secret:B]","c":"\u0041 [secret:A]%"}"#;
+        assert_eq!(Scrubber::new(&secrets).text(text), clean);
     }
 
     #[test]

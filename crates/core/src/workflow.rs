@@ -4,16 +4,20 @@
 //! never looks at the file again. Nothing here reads files: sources are given.
 
 pub mod answer;
+#[cfg(test)]
+pub(crate) mod arbitrary;
 pub mod compile;
 pub mod condition;
 pub mod contract;
 pub mod diagnostic;
 pub mod document;
+pub mod features;
 pub mod fields;
 pub mod library;
 pub mod native;
 pub mod pattern;
 mod pin;
+pub mod preview;
 pub mod prompt;
 pub mod render;
 pub mod schema;
@@ -97,6 +101,20 @@ pub struct Catalog {
     pub examples: Vec<String>,
     pub metrics_profile: Option<String>,
     pub validated_against: Option<String>,
+    /// What a workspace may put in place of a default of its author's.
+    pub slots: Vec<Slot>,
+}
+
+/// A place for which a workspace may name a routine or workflow of its own. Filled when the file is compiled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slot {
+    pub id: String,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub purpose: String,
+    pub default: String,
+    /// `routine`, `workflow`; none said means both.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepts: Vec<String>,
 }
 
 impl Catalog {

@@ -8,6 +8,9 @@ use crate::canonical::sha256;
 /// Raised whenever the same events fold to another state, or the state has another shape.
 pub const FOLD_VERSION: u32 = 1;
 
+/// As long as the name of a folder may be.
+const LONGEST_NAME: usize = 255;
+
 /// What the events of a workspace amount to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,6 +61,10 @@ pub enum Rejection {
         "trust needs a person at a terminal or the console, not the channel `{channel:?}`; run `longhaul workspace trust` in a terminal"
     )]
     WeakChannel { channel: Channel },
+    #[error(
+        "a name of {letters} letters is too long for a list; give one of at most {LONGEST_NAME} with `--name`"
+    )]
+    NameTooLong { letters: usize },
 }
 
 impl Rejection {
@@ -66,6 +73,7 @@ impl Rejection {
         match self {
             Self::NotRegistered => "E0302",
             Self::WeakChannel { .. } => "E0303",
+            Self::NameTooLong { .. } => "E0305",
         }
     }
 }
@@ -108,6 +116,9 @@ impl Workspace {
     /// Says which facts a command would add. Reads state, changes nothing.
     pub fn decide(&self, command: Command) -> Result<Vec<WorkspaceEvent>, Rejection> {
         match command {
+            Command::Register { name, .. } if name.chars().count() > LONGEST_NAME => {
+                Err(Rejection::NameTooLong { letters: name.chars().count() })
+            }
             Command::Register { name, common_dir, checkout } => {
                 Ok(self.register(WorkspaceEvent::Registered { name, common_dir, checkout }))
             }

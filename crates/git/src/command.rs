@@ -38,6 +38,7 @@ pub(crate) struct Git {
     program: Program,
     shown: String,
     answer_limit_bytes: usize,
+    timeout: Duration,
 }
 
 /// What git answered, with a status for the caller to judge.
@@ -70,7 +71,20 @@ impl Git {
         for (name, value) in SET {
             program = program.set_variable(name, value);
         }
-        Self { program, shown: "git".into(), answer_limit_bytes: ANSWER_LIMIT_BYTES }
+        Self { program, shown: "git".into(), answer_limit_bytes: ANSWER_LIMIT_BYTES, timeout: TIMEOUT }
+    }
+
+    /// For what may take longer than a look at the disk.
+    pub(crate) fn timeout(mut self, timeout: Duration) -> Self {
+        self.program = self.program.timeout(timeout);
+        self.timeout = timeout;
+        self
+    }
+
+    /// Lets git use these transports and no others, whatever anybody configures.
+    pub(crate) fn allow_protocols(mut self, protocols: &str) -> Self {
+        self.program = self.program.set_variable("GIT_ALLOW_PROTOCOL", protocols);
+        self
     }
 
     /// An option of git itself.
@@ -104,7 +118,7 @@ impl Git {
     }
 
     pub(crate) fn run(self) -> Result<Answer, Error> {
-        let Self { program, shown: command, answer_limit_bytes } = self;
+        let Self { program, shown: command, answer_limit_bytes, timeout } = self;
         let finished = match run(&program.capture_limit_bytes(answer_limit_bytes)) {
             Ok(finished) => finished,
             Err(longhaul_exec::Error::ProgramNotFound { .. }) => return Err(Error::GitMissing),
@@ -112,7 +126,7 @@ impl Git {
         };
         let status = match finished.outcome {
             Outcome::Exited(status) => status,
-            Outcome::TimedOut => return Err(Error::TimedOut { command, timeout: TIMEOUT }),
+            Outcome::TimedOut => return Err(Error::TimedOut { command, timeout }),
             Outcome::Signalled(_) | Outcome::Stopped => return Err(Error::Interrupted { command }),
         };
         if !finished.stdout.is_complete() {

@@ -37,7 +37,8 @@ pub enum Kind {
     InsideGitDir,
 }
 
-/// Finds the repository that a file or folder is in.
+/// Finds the repository that a file or folder is in. A repository says in its own configuration where its files
+/// are, and may say so of folders that are none of its business: only a folder whose `.git` leads back counts.
 pub fn discover(path: &Path) -> Result<Repository, Error> {
     let directory = directory_of(path)?;
     let probe = probe(&directory)?;
@@ -53,8 +54,15 @@ pub fn discover(path: &Path) -> Result<Repository, Error> {
         Place::Checkout { depth } => directory.ancestors().nth(depth).map(Path::to_path_buf),
         Place::Bare | Place::GitDir => None,
     };
+    if let Some(checkout) = &checkout {
+        leads_back(checkout, &git_dir)?;
+    }
     let main_checkout = match kind {
         Kind::MainCheckout => checkout.clone(),
+        // Not in the git data, and not where the configuration says that the files are.
+        Kind::InsideGitDir if !directory.starts_with(&git_dir) => {
+            return Err(Error::CheckoutElsewhere { git_dir, checkout: directory });
+        }
         Kind::LinkedWorktree | Kind::InsideGitDir => main_checkout(&common_dir)?,
         Kind::Bare => None,
     };
@@ -78,6 +86,9 @@ enum Place {
     Bare,
     GitDir,
 }
+
+/// A `.git` file holds one path.
+const LONGEST_LINK: u64 = 64 * 1024;
 
 const ABSOLUTE: &str = "--path-format=absolute";
 
@@ -137,6 +148,29 @@ fn to_path(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(bytes))
 }
 
+/// Refuses a checkout whose `.git` is not this git data or a file that names it.
+fn leads_back(checkout: &Path, git_dir: &Path) -> Result<(), Error> {
+    let entry = checkout.join(".git");
+    let named = match fs::metadata(&entry) {
+        Ok(found) if found.is_dir() => Some(entry),
+        // Anything else might not end, or never begin.
+        Ok(found) if found.is_file() && found.len() < LONGEST_LINK => link_target(checkout, &entry),
+        Ok(_) | Err(_) => None,
+    };
+    if named.and_then(|named| fs::canonicalize(named).ok()).is_some_and(|found| found == git_dir) {
+        return Ok(());
+    }
+    Err(Error::CheckoutElsewhere { git_dir: git_dir.to_owned(), checkout: checkout.to_owned() })
+}
+
+/// The git data that a `.git` file names, by the rules of git: all up to the line breaks at its end.
+fn link_target(checkout: &Path, file: &Path) -> Option<PathBuf> {
+    let text = fs::read(file).ok()?;
+    let rest = text.strip_prefix(b"gitdir: ")?;
+    let end = rest.iter().rposition(|byte| !b"\r\n".contains(byte))?;
+    Some(checkout.join(to_path(&rest[..=end])))
+}
+
 /// Git does not tell where the main checkout is, so this follows the rules by which it finds it: not at all
 /// if bare, else where `core.worktree` points, else around a folder named `.git`.
 fn main_checkout(common_dir: &Path) -> Result<Option<PathBuf>, Error> {
@@ -147,7 +181,9 @@ fn main_checkout(common_dir: &Path) -> Result<Option<PathBuf>, Error> {
     let Some(rest) = stdout.strip_prefix(b"false\n") else { return Ok(None) };
     let configured = rest.strip_suffix(b"\n").unwrap_or(rest);
     if !configured.is_empty() {
-        return Ok(fs::canonicalize(common_dir.join(to_path(configured))).ok());
+        let Ok(checkout) = fs::canonicalize(common_dir.join(to_path(configured))) else { return Ok(None) };
+        leads_back(&checkout, common_dir)?;
+        return Ok(Some(checkout));
     }
     let around = common_dir.parent().filter(|_| common_dir.file_name().is_some_and(|name| name == ".git"));
     Ok(around.map(Path::to_path_buf))

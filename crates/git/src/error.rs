@@ -25,6 +25,12 @@ pub enum Error {
     #[error("`{}` points to git data that is not there ({message}); repair it with `git worktree repair` or remove its `.git` file", .path.display())]
     BrokenLink { path: PathBuf, message: String },
 
+    #[error(
+        "`core.worktree` in the configuration of `{}` names files that are not its own (`{}` does not lead back to it); remove it with `git config --unset core.worktree`",
+        .git_dir.display(), .checkout.display()
+    )]
+    CheckoutElsewhere { git_dir: PathBuf, checkout: PathBuf },
+
     #[error("the repository at `{}` belongs to another user; if you trust it, run `{remedy}`", .path.display())]
     DubiousOwnership { path: PathBuf, remedy: String },
 
@@ -48,6 +54,20 @@ pub enum Error {
 
     #[error("the branch name `{name}` is not UTF-8; rename it with `git branch -m`")]
     BranchName { name: String },
+
+    #[error("`{url}` cannot be fetched from: {problem}")]
+    RemoteName { url: String, problem: &'static str },
+
+    #[error("`{reference}` cannot name a branch, a tag or a commit; check how it is spelled")]
+    ReferenceName { reference: String },
+
+    #[error(
+        "could not fetch from `{url}` ({message}); check the address, the name of the branch or tag, and your access"
+    )]
+    FetchFailed { url: String, message: String },
+
+    #[error("could not make the folder `{}`; check its permissions", .path.display())]
+    MakeFolder { path: PathBuf, source: io::Error },
 
     #[error("`{command}` ended with status {status} ({message}); run it yourself to see more")]
     Failed { command: String, status: i32, message: String },

@@ -44,6 +44,14 @@ pub fn read_folder(repository: &Repository, revision: &str, folder: &str) -> Res
     read(repository, listed, total_bytes)
 }
 
+/// Whether a commit has a file or a folder of this name, given relative to its top.
+pub fn has_path(repository: &Repository, revision: &str, path: &str) -> Result<bool, Error> {
+    let path = checked(path)?;
+    let commit = resolve(repository, revision)?;
+    let listing = ["ls-tree", "-z", "--name-only", "--full-tree", commit.as_str(), "--", path];
+    Ok(!Git::in_repository(repository).args(listing).run()?.succeeded()?.is_empty())
+}
+
 /// An entry whose content is still to be read.
 #[derive(Debug)]
 struct Listed {

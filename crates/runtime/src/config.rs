@@ -25,6 +25,10 @@ pub(crate) fn load(
 }
 
 fn file(path: &Path) -> Result<Option<Layer>, Error> {
+    // A pipe would keep us waiting for ever.
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(Error::NotAFile { path: path.to_owned() });
+    }
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(config::parse_file(&path.display().to_string(), &text)?)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

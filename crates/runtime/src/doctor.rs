@@ -159,18 +159,26 @@ fn structure(reader: &Reader) -> Result<Vec<Diagnosis>, Error> {
     if findings.is_empty() {
         return Ok(vec![healthy("database", "whole")]);
     }
-    let diagnose = |finding: Finding| match finding {
+    Ok(findings.into_iter().map(diagnose).collect())
+}
+
+fn diagnose(finding: Finding) -> Diagnosis {
+    match finding {
         Finding::Structure(what) => problem(
             "database",
             what,
             "stop all other `longhaul` processes and run `longhaul doctor --recover`",
         ),
+        Finding::Gap { .. } => problem(
+            "database",
+            finding.gap().unwrap_or_default(),
+            "restore a backup that holds them; or run `longhaul doctor --recover`, which keeps the streams apart that may have lost them",
+        ),
         Finding::Blob { hash, problem: what } => match what.split_once("; ") {
             Some((finding, remedy)) => problem(format!("blob {hash}"), finding, remedy),
             None => problem(format!("blob {hash}"), what, "restore it from a backup"),
         },
-    };
-    Ok(findings.into_iter().map(diagnose).collect())
+    }
 }
 
 fn streams(reader: &Reader, progress: &mut dyn Progress) -> Result<Vec<Diagnosis>, Error> {
@@ -191,7 +199,7 @@ fn streams(reader: &Reader, progress: &mut dyn Progress) -> Result<Vec<Diagnosis
             Verdict::Quarantined(why) => Some(problem(
                 name,
                 format!("quarantined: {why}"),
-                format!("it may be read and exported (`longhaul log export {name}`), and goes on only from a backup"),
+                format!("import an export that holds the lost events (`longhaul log import`), or restore a backup; until then it may be read and exported (`longhaul log export {name}`)"),
             )),
             Verdict::Broken(why) => Some(problem(
                 name,
@@ -208,7 +216,15 @@ fn streams(reader: &Reader, progress: &mut dyn Progress) -> Result<Vec<Diagnosis
 }
 
 fn views(reader: &Reader) -> Result<Diagnosis, Error> {
-    Ok(healthy("views", format!("up to date, {} sessions", reader.sessions()?.len())))
+    let sessions = reader.sessions()?.len();
+    Ok(match reader.views_trouble() {
+        None => healthy("views", format!("up to date, {sessions} sessions")),
+        Some(why) => warning(
+            "views",
+            format!("`views.db` cannot be used ({why}), so lists are made from the log each time"),
+            "check its permissions and whether the disk is full; it may be deleted at any time",
+        ),
+    })
 }
 
 fn workspaces(reader: &Reader) -> Result<Vec<Diagnosis>, Error> {
@@ -244,4 +260,20 @@ fn disk(reader: &Reader, config: &Config) -> Option<Diagnosis> {
         Some((finding, remedy)) => warning("disk", finding, remedy),
         None => healthy("disk", longhaul_core::units::show_size(disk_used_bytes)),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_events::Position;
+
+    use super::*;
+
+    #[test]
+    fn decisions_that_are_gone_are_a_problem_with_a_remedy() {
+        let gap = |first, last| diagnose(Finding::Gap { first: Position(first), last: Position(last) });
+        assert_eq!(gap(3, 5).finding, "decisions 3 to 5 are missing from the log");
+        assert_eq!(gap(3, 3).finding, "decision 3 is missing from the log");
+        assert_eq!(gap(3, 3).status, Status::Problem);
+        assert!(gap(3, 3).remedy.unwrap().starts_with("restore a backup"));
+    }
 }

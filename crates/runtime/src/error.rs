@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::places::Homeless;
 use crate::secrets::SecretsError;
+use crate::workflows::Problem;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -79,6 +80,10 @@ pub enum Error {
     Config(#[from] config::Error),
     #[error("could not read `{}`: {source}; check the path and its permissions", path.display())]
     ReadFile { path: PathBuf, source: std::io::Error },
+    #[error("`{}` is not a file; put a file there, or take it away", path.display())]
+    NotAFile { path: PathBuf },
+    #[error("could not write `{}`: {source}; check the path, its permissions and the disk", path.display())]
+    WriteFile { path: PathBuf, source: std::io::Error },
     #[error("could not write what was to be shown: {0}; see whether the disk is full")]
     Show(#[source] std::io::Error),
     #[error(transparent)]
@@ -107,6 +112,8 @@ pub enum Error {
         "step `{step}` was never handed out in session `{session}`; `longhaul session show {session}` lists its steps"
     )]
     NeverHandedOut { session: SessionId, step: String },
+    #[error(transparent)]
+    Workflow(#[from] Problem),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
     UnknownStream(String),
 }
@@ -151,9 +158,12 @@ impl Error {
             Self::BadStart(_) => "E0602",
             Self::BadAnswer(_) => "E0603",
             Self::NeverHandedOut { .. } => "E0204",
+            Self::Workflow(problem) => problem.code(),
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::NotAFile { .. }
+            | Self::WriteFile { .. }
             | Self::Show(_)
             | Self::Homeless(_)
             | Self::Runner(_)
@@ -166,6 +176,7 @@ impl Error {
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Store(error) | Self::Import(ImportError::Store(error)) => store_kind(error),
+            Self::Workflow(problem) => problem.kind(),
             Self::MalformedHandle(_)
             | Self::UnknownSession(_)
             | Self::NoSuchSession(_)
@@ -202,6 +213,8 @@ impl Error {
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
+            | Self::NotAFile { .. }
+            | Self::WriteFile { .. }
             | Self::Show(_)
             | Self::Secrets(_)
             | Self::WorkflowUnreadable { .. }
@@ -226,7 +239,10 @@ const fn store_kind(error: &StoreError) -> Kind {
         | StoreError::DiskFault(_)
         | StoreError::TracesRemain(_)
         | StoreError::Blob { .. }
+        | StoreError::Replaced { .. }
         | StoreError::NotOurs { .. }
+        | StoreError::UnfitBackup { .. }
+        | StoreError::SetAsideUnreadable { .. }
         | StoreError::Absent { .. }
         | StoreError::File { .. } => Kind::Environment,
     }

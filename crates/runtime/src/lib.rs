@@ -13,12 +13,12 @@ mod places;
 mod reader;
 mod recorder;
 mod runner;
-mod seam;
 mod secrets;
 mod starting;
 mod system;
 mod telemetry;
 pub mod terminal;
+pub mod workflows;
 mod workspaces;
 
 pub use clock::{Clock, Entropy, SystemClock};
@@ -59,6 +59,6 @@ pub mod types {
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;
     pub use longhaul_store::{
-        Backup, Collected, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
+        Backup, Collected, Exported, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
     };
 }

@@ -18,8 +18,12 @@ pub fn restore(places: &Places, backup: &Path) -> Result<Restored, Error> {
 }
 
 /// Builds a new database from all that can still prove itself. The damaged one is set aside, not removed.
-pub fn recover(places: &Places) -> Result<Recovered, Error> {
-    Ok(longhaul_store::recover(&places.data, &stamp())?)
+/// `None` if it is whole: then nothing is changed.
+pub fn recover(places: &Places) -> Result<Option<Recovered>, Error> {
+    if longhaul_store::is_whole(&places.data)? {
+        return Ok(None);
+    }
+    Ok(Some(longhaul_store::recover(&places.data, &stamp())?))
 }
 
 /// A moment that can be part of a file name.

@@ -58,6 +58,16 @@ impl Places {
         self.config.join("config.yml")
     }
 
+    /// The user's own workflows.
+    pub fn workflows(&self) -> PathBuf {
+        self.config.join("workflows")
+    }
+
+    /// The list of git sources of workflows.
+    pub(crate) fn git_sources(&self) -> PathBuf {
+        self.config.join("sources.json")
+    }
+
     pub(crate) fn secrets(&self) -> PathBuf {
         self.config.join("secrets.json")
     }

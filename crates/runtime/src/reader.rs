@@ -7,7 +7,8 @@ mod gates;
 mod ranking;
 mod story;
 
-use std::io::Write;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use longhaul_core::workspace::{TrustState, Workspace};
 use longhaul_events::{Position, Seq, StreamId, Timestamp, WorkspaceId};
 use longhaul_store::views::{SessionRow, Views, WorkspaceRow};
 use longhaul_store::watch::{Watcher, Woke};
-use longhaul_store::{DamagedRow, Decision, Finding, Log, SqliteLog, StoreError, StreamReport};
+use longhaul_store::{DamagedRow, Decision, Exported, Finding, Log, SqliteLog, StoreError, StreamReport};
 use serde_json::Value;
 
 pub use artifacts::Artifact;
@@ -77,6 +78,11 @@ impl Reader {
 
     pub fn sessions(&self) -> Result<Vec<SessionRow>, Error> {
         Ok(self.views.sessions(&*self.store)?)
+    }
+
+    /// Why the file of the views could not be used, if rows had to be made from the log alone.
+    pub(crate) fn views_trouble(&self) -> Option<String> {
+        self.views.trouble()
     }
 
     /// All registered workspaces, each with a look at its `.longhaul/`.
@@ -236,6 +242,11 @@ impl Reader {
         Ok(self.store.verify_stream(stream)?)
     }
 
+    /// Where decisions are gone from the log, in words.
+    pub fn missing_decisions(&self) -> Result<Vec<String>, Error> {
+        Ok(self.store.gaps()?.iter().filter_map(Finding::gap).collect())
+    }
+
     pub(crate) fn findings(&self) -> Result<Vec<Finding>, Error> {
         let mut findings = self.store.verify_structure()?;
         findings.extend(self.store.verify_blobs()?);
@@ -246,9 +257,24 @@ impl Reader {
         Ok(self.store.disk_used_bytes()?)
     }
 
-    /// Writes streams as JSON lines; returns how many decisions were written.
-    pub fn export(&self, streams: &[String], out: &mut dyn Write) -> Result<u64, Error> {
+    /// Writes streams as JSON lines.
+    pub fn export(&self, streams: &[String], out: &mut dyn Write) -> Result<Exported, Error> {
         Ok(self.store.export(streams, out)?)
+    }
+
+    /// Writes streams to a new file, for the owner's eyes only: complete, or not there.
+    pub fn export_file(&self, streams: &[String], path: &Path) -> Result<Exported, Error> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let failed = |source| Error::WriteFile { path: path.to_owned(), source };
+        fs::metadata(folder).map_err(failed)?;
+        let file = tempfile::Builder::new().prefix(".export-").tempfile_in(folder).map_err(failed)?;
+        let mut writer = BufWriter::new(file);
+        let exported = self.export(streams, &mut writer)?;
+        let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist_noclobber(path).map_err(|error| failed(error.error))?;
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed)?;
+        Ok(exported)
     }
 }
 

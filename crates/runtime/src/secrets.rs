@@ -1,10 +1,15 @@
 //! The values that must never be stored: what the user's secrets file holds, and what the environment names.
 
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::scrub::Secret;
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 /// Environment variables that end like this hold secrets.
 const SECRET_ENDINGS: [&str; 5] = ["_TOKEN", "_SECRET", "_PASSWORD", "_API_KEY", "_ACCESS_KEY"];
@@ -19,6 +24,10 @@ pub enum SecretsError {
     Read { path: PathBuf, source: std::io::Error },
     #[error("`{}` is not a JSON object of texts: {source}; write it as `{{\"NAME\": \"value\"}}`", path.display())]
     Format { path: PathBuf, source: serde_json::Error },
+    #[error("`{}` is not a file; put a file there, or take it away", path.display())]
+    NotAFile { path: PathBuf },
+    #[error("`{}` has `{name}` twice, and only one of the values would be kept out; give each a name of its own", path.display())]
+    Twice { path: PathBuf, name: String },
     #[error("others may read `{}`; run `chmod 600` on it", path.display())]
     Exposed { path: PathBuf },
 }
@@ -26,26 +35,61 @@ pub enum SecretsError {
 /// Reads the user's secrets; no file means none.
 pub(crate) fn from_file(path: &Path) -> Result<Vec<Secret>, SecretsError> {
     let read = |source| SecretsError::Read { path: path.to_owned(), source };
-    let text = match fs::read_to_string(path) {
+    let found = match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        text => text.map_err(read)?,
+        found => found.map_err(read)?,
     };
-    if fs::metadata(path).map_err(read)?.permissions().mode() & 0o077 != 0 {
+    // A pipe would keep us waiting for ever.
+    if !found.is_file() {
+        return Err(SecretsError::NotAFile { path: path.to_owned() });
+    }
+    if found.permissions().mode() & 0o077 != 0 {
         return Err(SecretsError::Exposed { path: path.to_owned() });
     }
-    let named: std::collections::BTreeMap<String, String> = serde_json::from_str(&text)
+    let text = fs::read_to_string(path).map_err(read)?;
+    let Named(named) = serde_json::from_str(&text)
         .map_err(|source| SecretsError::Format { path: path.to_owned(), source })?;
-    Ok(named.into_iter().map(|(name, value)| Secret { name, value }).collect())
+    let mut names = BTreeSet::new();
+    if let Some((name, _)) = named.iter().find(|(name, _)| !names.insert(name)) {
+        return Err(SecretsError::Twice { path: path.to_owned(), name: name.clone() });
+    }
+    Ok(named.into_iter().map(|(name, value)| Secret { name, value: value.into_bytes() }).collect())
 }
 
-/// Picks the secrets among environment variables.
-pub(crate) fn from_environment(variables: impl Iterator<Item = (String, String)>) -> Vec<Secret> {
-    let is_secret = |name: &str, value: &str| {
-        SECRET_ENDINGS.iter().any(|ending| name.ends_with(ending)) && value.len() >= SHORTEST_VARIABLE
+/// All fields of an object, also those whose name comes twice.
+struct Named(Vec<(String, String)>);
+
+impl<'de> Deserialize<'de> for Named {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+        impl<'de> Visitor<'de> for Fields {
+            type Value = Named;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of texts")
+            }
+
+            fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<Named, M::Error> {
+                let mut named = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    named.push(field);
+                }
+                Ok(Named(named))
+            }
+        }
+        deserializer.deserialize_map(Fields)
+    }
+}
+
+/// Picks the secrets among environment variables, which may hold any bytes.
+pub(crate) fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<Secret> {
+    let is_secret = |name: &OsStr, value: &OsStr| {
+        SECRET_ENDINGS.iter().any(|ending| name.as_bytes().ends_with(ending.as_bytes()))
+            && value.len() >= SHORTEST_VARIABLE
     };
     variables
         .filter(|(name, value)| is_secret(name, value))
-        .map(|(name, value)| Secret { name, value })
+        .map(|(name, value)| Secret { name: name.to_string_lossy().into_owned(), value: value.into_vec() })
         .collect()
 }
 
@@ -61,10 +105,30 @@ mod tests {
             ("TOKEN_COUNT", "abcdefghijklm"),
             ("PATH", "/usr/bin:/bin"),
         ];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let variables = variables.map(|(name, value)| (name.into(), value.into()));
         let names: Vec<String> =
             from_environment(variables.into_iter()).into_iter().map(|secret| secret.name).collect();
         assert_eq!(names, ["FORGE_TOKEN"]);
+    }
+
+    #[test]
+    fn a_variable_that_is_not_utf8_is_a_secret_too() {
+        let text = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+        let variables = [(text(b"OLD_\xff_PASSWORD"), text(b"latin-\xe9-secret"))];
+        let found = from_environment(variables.into_iter());
+        assert_eq!(found[0].value, b"latin-\xe9-secret");
+        assert_eq!(found[0].name, "OLD_\u{fffd}_PASSWORD");
+    }
+
+    #[test]
+    fn a_name_that_comes_twice_is_refused_and_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secrets.json");
+        fs::write(&path, r#"{"A": "first value", "B": "other", "A": "second value"}"#).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        let refused = from_file(&path).unwrap_err();
+        assert!(matches!(&refused, SecretsError::Twice { name, .. } if name == "A"), "{refused}");
+        assert!(!refused.to_string().contains("value\""), "{refused}");
     }
 
     #[test]
@@ -76,7 +140,7 @@ mod tests {
         fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
         assert!(matches!(from_file(&path), Err(SecretsError::Exposed { .. })));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
-        assert_eq!(from_file(&path).unwrap()[0].value, "value");
+        assert_eq!(from_file(&path).unwrap()[0].value, b"value");
         fs::write(&path, "[]").unwrap();
         assert!(matches!(from_file(&path), Err(SecretsError::Format { .. })));
     }

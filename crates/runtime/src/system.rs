@@ -1,6 +1,7 @@
 //! Putting it together: places, settings, store, commands, reader.
 
 use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -23,7 +24,8 @@ use crate::workspaces;
 #[derive(Debug, Clone)]
 pub struct Settings {
     pub places: Places,
-    pub variables: BTreeMap<String, String>,
+    /// The environment; its values may be any bytes.
+    pub variables: BTreeMap<OsString, OsString>,
     pub directory: PathBuf,
     /// `key=value`, from the command line.
     pub flags: Vec<String>,
@@ -107,7 +109,8 @@ impl System {
 
     /// The settings in force in the current folder.
     pub fn config(&self) -> Result<Config, Error> {
-        let variable = |name: &str| self.settings.variables.get(name).cloned();
+        let variable =
+            |name: &str| self.settings.variables.get(OsStr::new(name))?.to_str().map(str::to_owned);
         config::load(&self.settings.places, self.workspace_layer()?, variable, &self.settings.flags)
     }
 

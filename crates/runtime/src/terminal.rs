@@ -48,6 +48,11 @@ fn open() -> Result<File, Error> {
     OpenOptions::new().read(true).write(true).open("/dev/tty").map_err(|_| Error::NoTerminal)
 }
 
+/// Whether a person is at a controlling terminal, as far as that can be seen without asking them.
+pub(crate) fn is_person_here() -> bool {
+    !is_under_agent() && open().is_ok()
+}
+
 /// Whether we, or a process that we descend from, belong to an agent session. Clearing one's own variable does
 /// not help: the process above still has it.
 pub fn is_under_agent() -> bool {

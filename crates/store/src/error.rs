@@ -33,15 +33,28 @@ pub enum StoreError {
     #[error("the disk reported a fault ({0}); look at its health, then try again")]
     DiskFault(#[source] rusqlite::Error),
     #[error(
-        "the value was taken out, but traces of it may remain in the files ({0}); run `longhaul redact` again"
+        "the value was taken out, but traces of it may remain in the files ({}); run `longhaul redact` again",
+        after_the_commit(.0)
     )]
     TracesRemain(#[source] Box<StoreError>),
     #[error("blob {hash} {problem}")]
     Blob { hash: Digest, problem: BlobProblem },
     #[error("other processes use the database (`{}` is locked); stop them first: {doing} needs it alone", lock.display())]
     InUse { lock: PathBuf, doing: &'static str },
+    #[error(
+        "`{}` was deleted, moved or replaced while it was in use, so what was just written is lost; stop all `longhaul` processes and run `longhaul doctor`",
+        path.display()
+    )]
+    Replaced { path: PathBuf },
     #[error("`{}` is not a Longhaul database; name another file, or move it away", path.display())]
     NotOurs { path: PathBuf },
+    #[error("`{}` was not restored and nothing was changed: {why}; name another backup", backup.display())]
+    UnfitBackup { backup: PathBuf, why: String },
+    #[error(
+        "`{}` was set aside and cannot be read ({why}), so nobody knows which blob files it needs, and nothing was collected; move it to another folder or delete it, then try again",
+        path.display()
+    )]
+    SetAsideUnreadable { path: PathBuf, why: String },
     #[error("there is no database at `{}` yet; any command that writes makes one", path.display())]
     Absent { path: PathBuf },
     #[error("could not {doing} `{}`: {source}; check the path and the disk", path.display())]
@@ -52,21 +65,34 @@ pub enum StoreError {
     Bug(String),
 }
 
+/// The words of a failure that came when the commit was done: by then something *was* stored.
+fn after_the_commit(error: &StoreError) -> String {
+    match error {
+        StoreError::DiskFull => "the disk is full: make room first".to_owned(),
+        other => other.to_string(),
+    }
+}
+
 /// Why a blob cannot be given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlobProblem {
     Missing,
+    /// It may well be there; "may not look" is not "is gone".
+    Unreadable(io::ErrorKind),
     Damaged,
     Dropped,
 }
 
 impl std::fmt::Display for BlobProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Missing => "is not in the store; restore it from a backup",
-            Self::Damaged => "is damaged; restore it from a backup",
-            Self::Dropped => "was collected when its retention ended; restore it from a backup",
-        })
+        match self {
+            Self::Missing => f.write_str("is not in the store; restore it from a backup"),
+            Self::Unreadable(why) => {
+                write!(f, "cannot be read ({why}); check the permissions of its file and the disk")
+            }
+            Self::Damaged => f.write_str("is damaged; restore it from a backup"),
+            Self::Dropped => f.write_str("was collected when its retention ended; restore it from a backup"),
+        }
     }
 }
 
@@ -74,7 +100,10 @@ impl StoreError {
     /// The page that explains it.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Damaged { .. } | Self::NotOurs { .. } => "E0101",
+            Self::Damaged { .. }
+            | Self::NotOurs { .. }
+            | Self::UnfitBackup { .. }
+            | Self::SetAsideUnreadable { .. } => "E0101",
             Self::Quarantined { .. } => "E0102",
             Self::TooNew { .. } => "E0103",
             Self::ReadOnlyForThisRelease { .. } => "E0104",
@@ -84,6 +113,7 @@ impl StoreError {
             Self::OutcomeUnknown(_) | Self::DiskFault(_) | Self::TracesRemain(_) => "E0108",
             Self::Blob { .. } => "E0109",
             Self::InUse { .. } => "E0110",
+            Self::Replaced { .. } => "E0112",
             Self::Sql(_) | Self::Bug(_) => "E0199",
         }
     }

@@ -1,19 +1,26 @@
 //! The log in SQLite: WAL, synced at every commit, shared between processes.
 
+pub(crate) mod aside;
 pub(crate) mod backup;
 mod blobs;
 mod commit;
 pub(crate) mod connection;
 pub(crate) mod export;
 mod group;
+pub(crate) mod import;
 pub(crate) mod inventory;
+mod opened;
 mod pages;
+mod quarantine;
 mod read;
 mod rebuild;
 pub(crate) mod recover;
 pub(crate) mod redact;
+mod replace;
+pub(crate) mod restore;
 mod rows;
 mod schema;
+mod vanished;
 pub(crate) mod verify;
 
 use std::fs;
@@ -35,6 +42,7 @@ use crate::witness::{self, Witness};
 use blobs::BlobFiles;
 use connection::Mode;
 use group::Group;
+use opened::OpenedFile;
 use schema::SchemaState;
 
 pub use schema::SCHEMA_VERSION;
@@ -63,6 +71,7 @@ pub enum Access {
 pub struct SqliteLog {
     folder: PathBuf,
     writer: Mutex<Connection>,
+    file: OpenedFile,
     /// The redactions that the states which callers know were folded after.
     redactions: AtomicU64,
     readers: Mutex<Vec<Connection>>,
@@ -86,10 +95,10 @@ impl SqliteLog {
         } else if !is_there(&options.folder)? {
             return Err(StoreError::Absent { path });
         }
-        let presence = Presence::join(&options.folder)?;
+        let presence = replace::join(&options.folder)?;
+        vanished::check(&options.folder)?;
         if options.access == Access::Read && !is_there(&path)? {
-            let seen = witness::testimony(&options.folder);
-            return Err(seen.map_or(StoreError::Absent { path }, |(_, seen)| vanished(seen, Position(0))));
+            return Err(StoreError::Absent { path });
         }
         let writer = open_checked(&options.folder, options.access)
             .map_err(|error| connection::not_writable_at(&path, error))?;
@@ -103,6 +112,7 @@ impl SqliteLog {
             folder: options.folder.clone(),
             redactions: AtomicU64::new(schema::redactions(&writer)?),
             writer: Mutex::new(writer),
+            file: OpenedFile::at(&path)?,
             readers: Mutex::new(Vec::new()),
             group: Group::default(),
             witness,
@@ -135,6 +145,11 @@ impl SqliteLog {
         write(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// What went into a file that is no longer the store was not stored.
+    fn not_in_place(&self, answer: Result<Appended, AppendError>) -> Result<Appended, AppendError> {
+        answer.and_then(|appended| Ok(self.file.is_in_place().map(|()| appended)?))
+    }
+
     fn poke(&self) {
         if let Some(poker) = &self.poker {
             poker.poke();
@@ -148,7 +163,7 @@ const LEAVE_AT_MOST_BYTES: u64 = 512 * 1024;
 impl Drop for SqliteLog {
     /// Leaves a short log behind, if nobody else is using it at this moment.
     fn drop(&mut self) {
-        let log = backup::with_suffix(&database_path(&self.folder), "-wal");
+        let log = aside::with_suffix(&database_path(&self.folder), "-wal");
         if fs::metadata(log).map_or(0, |file| file.len()) <= LEAVE_AT_MOST_BYTES {
             return;
         }
@@ -162,12 +177,6 @@ impl Drop for SqliteLog {
 /// Opens the database, and for a writer makes it or brings it up to date.
 fn open_checked(folder: &Path, access: Access) -> Result<Connection, StoreError> {
     let path = database_path(folder);
-    // SQLite deletes the write-ahead log of an empty main file as soon as it opens it.
-    let empty = fs::metadata(&path).map_or(true, |file| file.len() == 0);
-    let log = fs::metadata(backup::with_suffix(&path, "-wal")).map_or(0, |file| file.len());
-    if let Some((_, seen)) = witness::testimony(folder).filter(|(_, seen)| empty && (log > 0 || seen.0 > 0)) {
-        return Err(vanished(seen, Position(0)));
-    }
     let mode = match access {
         Access::Write => Mode::ReadWrite,
         Access::Read => Mode::ReadOnly,
@@ -213,7 +222,7 @@ fn check_witness(folder: &Path, connection: &Connection) -> Result<(), StoreErro
         SchemaState::Current | SchemaState::Older if schema::identity(connection)? != about => return Ok(()),
         SchemaState::Current | SchemaState::Older => read::last_position(connection)?,
     };
-    if here < seen { Err(vanished(seen, here)) } else { Ok(()) }
+    if here < seen { Err(vanished::commits(folder, seen, here)) } else { Ok(()) }
 }
 
 /// The witness, who is told at once of a database that it has not heard of.
@@ -224,10 +233,6 @@ fn called_in(folder: &Path, writer: &Connection) -> Result<Witness, StoreError> 
         witness.saw(read::last_position(writer)?);
     }
     Ok(witness)
-}
-
-fn vanished(seen: Position, here: Position) -> StoreError {
-    StoreError::damaged(format!("{seen} decisions were committed, {here} are left"))
 }
 
 /// Several processes may come first at once: the change to WAL is refused to all but one of them, without
@@ -272,10 +277,12 @@ impl Log for SqliteLog {
         self.group.submit(append, |group| {
             let answers =
                 self.writing(|writer| commit::commit(writer, &self.blobs, &self.redactions, &group));
-            if let Some(Ok(last)) = answers.iter().rfind(|answer| answer.is_ok()) {
-                self.witness.as_ref().inspect(|witness| witness.saw(last.position));
-                self.poke();
+            let Some(Ok(last)) = answers.iter().rfind(|answer| answer.is_ok()) else { return answers };
+            if self.file.is_in_place().is_err() {
+                return answers.into_iter().map(|answer| self.not_in_place(answer)).collect();
             }
+            self.witness.as_ref().inspect(|witness| witness.saw(last.position));
+            self.poke();
             answers
         })
     }

@@ -9,7 +9,7 @@ mod rows;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use longhaul_core::canonical::sha256;
 use longhaul_events::{Digest, Position, StreamKind};
@@ -24,6 +24,9 @@ pub use rows::{GateRow, Row, SessionRow, SessionStatus, Waiting, WorkspaceRow};
 const VERSION: u32 = 2;
 const BATCH: usize = 500;
 
+/// How often the file is tried before the rows are made without it.
+const ATTEMPTS: usize = 3;
+
 const SCHEMA: &str = "
     CREATE TABLE IF NOT EXISTS row (stream TEXT PRIMARY KEY, kind TEXT NOT NULL, body BLOB NOT NULL, proof BLOB NOT NULL) STRICT, WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS cursor (id INTEGER PRIMARY KEY, body BLOB NOT NULL, proof BLOB NOT NULL) STRICT;
@@ -36,6 +39,8 @@ type Proof = [u8; 16];
 pub struct Views {
     path: PathBuf,
     connection: Mutex<Option<Connection>>,
+    /// Why the file could not be used the last time; the rows were made from the log then.
+    trouble: Mutex<Option<String>>,
 }
 
 /// How far the views have followed the log, and what they hold there.
@@ -66,15 +71,28 @@ impl Cursor {
 enum Doubt {
     /// The views are damaged or stale beyond catching up.
     Views,
+    /// Their file cannot be used. A full disk or a busy file says nothing against what is in it.
+    Unusable(rusqlite::Error),
     Log(StoreError),
 }
 
+/// The log answers with errors of the store; those of SQLite itself are all about the views' own file.
 impl From<rusqlite::Error> for Doubt {
     fn from(error: rusqlite::Error) -> Self {
-        match StoreError::from(error) {
-            StoreError::Damaged { .. } => Self::Views,
-            // A full disk or a busy file says nothing against what is in it.
-            other => Self::Log(other),
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(
+                ErrorCode::DiskFull
+                | ErrorCode::ReadOnly
+                | ErrorCode::CannotOpen
+                | ErrorCode::PermissionDenied
+                | ErrorCode::DatabaseBusy
+                | ErrorCode::DatabaseLocked
+                | ErrorCode::SystemIoFailure
+                | ErrorCode::OutOfMemory
+                | ErrorCode::FileLockingProtocolFailed,
+            ) => Self::Unusable(error),
+            _ => Self::Views,
         }
     }
 }
@@ -87,7 +105,7 @@ impl From<StoreError> for Doubt {
 
 impl Views {
     pub fn new(folder: &Path) -> Self {
-        Self { path: folder.join("views.db"), connection: Mutex::new(None) }
+        Self { path: folder.join("views.db"), connection: Mutex::new(None), trouble: Mutex::new(None) }
     }
 
     /// All sessions, in the order of their ids.
@@ -102,44 +120,81 @@ impl Views {
         Ok(rows.filter_map(Row::into_workspace).collect())
     }
 
-    /// Throws the views away and makes them anew.
+    /// Makes the views anew. Others may be reading them, or making them anew too: the rows are replaced and the
+    /// file stays, unless it cannot be used.
     pub fn rebuild(&self, log: &dyn Log) -> Result<(), StoreError> {
-        self.discard();
+        match self.refill(log) {
+            Err(Doubt::Log(error)) => return Err(error),
+            Err(Doubt::Views | Doubt::Unusable(_)) => self.discard(),
+            Ok(()) => {}
+        }
         self.rows(log, StreamKind::Session).map(|_| ())
     }
 
+    /// Why the file could not be used when rows were last asked for.
+    pub fn trouble(&self) -> Option<String> {
+        lock(&self.trouble).clone()
+    }
+
+    /// The log alone tells what the rows are. If the file that saves the work of folding it cannot be used, the
+    /// work is done again.
     fn rows(&self, log: &dyn Log, kind: StreamKind) -> Result<Vec<Row>, StoreError> {
-        match self.try_rows(log, kind) {
-            Ok(rows) => return Ok(rows),
-            Err(Doubt::Log(error)) => return Err(error),
-            Err(Doubt::Views) => {
-                tracing::info!(path = %self.path.display(), "the views are in doubt and are made anew");
-                self.discard();
+        let mut trouble = None;
+        for _ in 0..ATTEMPTS {
+            match self.try_rows(log, kind) {
+                Ok(rows) => {
+                    *lock(&self.trouble) = None;
+                    return Ok(rows);
+                }
+                Err(Doubt::Log(error)) => return Err(error),
+                // Somebody else may have thrown the file away while we had it open.
+                Err(Doubt::Unusable(error)) => trouble = Some(error.to_string()),
+                Err(Doubt::Views) => {
+                    tracing::info!(path = %self.path.display(), "the views are in doubt and are made anew");
+                    trouble = Some("it is damaged and could not be made anew".to_owned());
+                    self.discard();
+                }
             }
         }
-        match self.try_rows(log, kind) {
-            Ok(rows) => Ok(rows),
-            Err(Doubt::Log(error)) => Err(error),
-            Err(Doubt::Views) => Err(StoreError::damaged("the views cannot be made from the log")),
-        }
+        tracing::warn!(path = %self.path.display(), ?trouble, "the views cannot be used");
+        *lock(&self.trouble) = trouble;
+        from_log_alone(log, kind)
     }
 
-    /// Throws the views away; whoever reads next makes them anew.
-    pub fn discard(&self) {
-        *self.connection.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        for extra in ["", "-wal", "-shm"] {
-            let _ = fs::remove_file(crate::sqlite::backup::with_suffix(&self.path, extra));
-        }
-    }
-
-    fn try_rows(&self, log: &dyn Log, kind: StreamKind) -> Result<Vec<Row>, Doubt> {
-        let mut held = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+    /// In one transaction, so that nobody reads the views half made.
+    fn refill(&self, log: &dyn Log) -> Result<(), Doubt> {
+        let mut held = lock(&self.connection);
         let mut connection = match held.take() {
             Some(connection) => connection,
             None => self.open()?,
         };
-        catch_up(&mut connection, log)?;
-        let rows = read_rows(&mut connection, kind)?;
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        transaction.execute_batch("DELETE FROM row; DELETE FROM cursor;")?;
+        let last = log.last_position()?;
+        while load_cursor(&transaction)?.position < last {
+            follow_batch(&transaction, log)?;
+        }
+        transaction.commit()?;
+        *held = Some(connection);
+        Ok(())
+    }
+
+    /// Throws the views away; whoever reads next makes them anew.
+    pub fn discard(&self) {
+        *lock(&self.connection) = None;
+        for extra in ["", "-wal", "-shm"] {
+            let _ = fs::remove_file(crate::sqlite::aside::with_suffix(&self.path, extra));
+        }
+    }
+
+    fn try_rows(&self, log: &dyn Log, kind: StreamKind) -> Result<Vec<Row>, Doubt> {
+        let mut held = lock(&self.connection);
+        let mut connection = match held.take() {
+            Some(connection) => connection,
+            None => self.open()?,
+        };
+        let last = catch_up(&mut connection, log)?;
+        let rows = read_rows(&mut connection, kind, last)?;
         *held = Some(connection);
         Ok(rows)
     }
@@ -148,36 +203,65 @@ impl Views {
         let mut connection = Connection::open(&self.path)?;
         be_patient(&mut connection)?;
         let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(0o600));
-        // Not synced: what a power cut takes away is made again.
+        // Not synced: what a power cut takes away is made again, and so is what a kill leaves half written. No
+        // write-ahead log: its index is mapped memory, and a file that is thrown away and made anew while others
+        // have it open would shrink under them, which kills a process.
         connection.execute_batch(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA cell_size_check = ON;",
+            "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA cell_size_check = ON;",
         )?;
         connection.execute_batch(SCHEMA)?;
         Ok(connection)
     }
 }
 
-/// Follows the log to its end.
-fn catch_up(connection: &mut Connection, log: &dyn Log) -> Result<(), Doubt> {
+/// The rows, made in memory.
+fn from_log_alone(log: &dyn Log, kind: StreamKind) -> Result<Vec<Row>, StoreError> {
+    let made = || {
+        let mut connection = Connection::open_in_memory()?;
+        connection.execute_batch(SCHEMA)?;
+        let last = catch_up(&mut connection, log)?;
+        read_rows(&mut connection, kind, last)
+    };
+    made().map_err(|doubt| match doubt {
+        Doubt::Log(error) => error,
+        Doubt::Unusable(error) => error.into(),
+        Doubt::Views => StoreError::damaged("the views cannot be made from the log"),
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Follows the log to its end, and says where that was.
+fn catch_up(connection: &mut Connection, log: &dyn Log) -> Result<Position, Doubt> {
     let last = log.last_position()?;
     let cursor = load_cursor(connection)?;
     check_same_log(&cursor, log)?;
     let mut position = cursor.position;
     while position < last {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let mut cursor = load_cursor(&transaction)?;
-        let decisions = log.since(cursor.position, BATCH)?;
-        if decisions.is_empty() && cursor.position < last {
-            return Err(Doubt::Views);
+        position = load_cursor(&transaction)?.position;
+        if position < last {
+            position = follow_batch(&transaction, log)?;
         }
-        for decision in decisions {
-            follow(&transaction, &mut cursor, decision)?;
-        }
-        save_cursor(&transaction, &cursor)?;
         transaction.commit()?;
-        position = cursor.position;
     }
-    Ok(())
+    Ok(last)
+}
+
+/// Follows the log for a while, and says how far it came. There is something to follow.
+fn follow_batch(transaction: &Transaction<'_>, log: &dyn Log) -> Result<Position, Doubt> {
+    let mut cursor = load_cursor(transaction)?;
+    let decisions = log.since(cursor.position, BATCH)?;
+    if decisions.is_empty() {
+        return Err(Doubt::Views);
+    }
+    for decision in decisions {
+        follow(transaction, &mut cursor, decision)?;
+    }
+    save_cursor(transaction, &cursor)?;
+    Ok(cursor.position)
 }
 
 /// After a restore the same positions hold other decisions.
@@ -234,10 +318,14 @@ fn checked_row(stream: &str, body: &[u8], stored: Proof) -> Result<Row, Doubt> {
 }
 
 /// The rows of one kind; all rows are looked at, because only all of them together fit the cursor.
-fn read_rows(connection: &mut Connection, kind: StreamKind) -> Result<Vec<Row>, Doubt> {
+fn read_rows(connection: &mut Connection, kind: StreamKind, last: Position) -> Result<Vec<Row>, Doubt> {
     // One snapshot: others may be following the log at the same time.
     let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
     let cursor = load_cursor(&snapshot)?;
+    // Somebody else may have thrown the file away after we caught up.
+    if cursor.position < last {
+        return Err(Doubt::Views);
+    }
     let mut statement = snapshot.prepare_cached("SELECT stream, body, proof FROM row ORDER BY stream")?;
     let mut found = statement.query([])?;
     let mut rows = Vec::new();

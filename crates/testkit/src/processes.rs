@@ -16,9 +16,28 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// A tool that a test cannot do without, and the package that holds it.
+pub fn tool(name: &str, package: &str) -> Command {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&folders).any(|folder| folder.join(name).is_file());
+    assert!(found, "this test needs `{name}`: install the package `{package}`");
+    command(name)
+}
+
 /// A driver process that works in `home`.
 pub fn driver(program: impl AsRef<OsStr>, home: &Path, verb: &str) -> Command {
     let mut command = command(program);
     command.arg(verb).arg("--home").arg(home);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "this test needs `no-such-tool`: install the package `some-package`")]
+    fn a_tool_that_is_missing_is_named_with_its_package() {
+        tool("no-such-tool", "some-package");
+    }
 }

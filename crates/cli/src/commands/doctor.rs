@@ -114,7 +114,12 @@ fn rebuild(context: &Context, system: &System) -> Result<(), CliError> {
 }
 
 fn recover(context: &Context, system: &System) -> Result<ExitCode, CliError> {
-    let Recovered { intact, quarantined, blobs, lost, set_aside } = maintenance::recover(system.places())?;
+    let Some(recovered) = maintenance::recover(system.places())? else {
+        let whole = "the database is whole: nothing needs recovering, and nothing was changed";
+        context.output.say(&format!("{whole}; `longhaul doctor` shows what else may be wrong"));
+        return Ok(ExitCode::SUCCESS);
+    };
+    let Recovered { intact, quarantined, blobs, lost, set_aside, set_aside_before } = recovered;
     let whole = intact.iter().map(|stream| SalvagedRow { stream, verdict: "intact", reason: None });
     let torn = quarantined.iter().map(|(stream, reason)| SalvagedRow {
         stream,
@@ -137,6 +142,12 @@ fn recover(context: &Context, system: &System) -> Result<ExitCode, CliError> {
         context
             .output
             .say(&format!("{decisions} could not be found; if a backup holds more, restore it instead"));
+    }
+    for path in set_aside_before {
+        context.output.say(&format!(
+            "`{}` was set aside before; `longhaul restore` puts it back if it holds more",
+            path.display()
+        ));
     }
     Ok(if quarantined.is_empty() && lost == 0 { ExitCode::SUCCESS } else { ExitCode::from(ENVIRONMENT) })
 }

@@ -7,8 +7,8 @@ use longhaul_runtime::maintenance;
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::output::Row;
+use crate::error::{CliError, ENVIRONMENT};
+use crate::output::{Row, count};
 
 /// Put a backup in place of the store; what was there is set aside, not removed.
 ///
@@ -22,6 +22,7 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct RestoredRow {
     streams: u64,
+    damaged_streams: Vec<String>,
     set_aside: Option<String>,
 }
 
@@ -34,16 +35,23 @@ impl Row for RestoredRow {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
-    // SQLite takes a folder for a disk that fails.
-    if args.file.is_dir() {
-        return Err(CliError::file("read", &args.file)(std::io::ErrorKind::IsADirectory.into()));
-    }
     let restored = maintenance::restore(system.places(), &args.file)?;
     let set_aside = restored.set_aside.map(|path| path.display().to_string());
-    context.output.row(RestoredRow { streams: restored.streams, set_aside: set_aside.clone() })?;
+    context.output.row(RestoredRow {
+        streams: restored.streams,
+        damaged_streams: restored.damaged.clone(),
+        set_aside: set_aside.clone(),
+    })?;
     context.output.say(&match set_aside {
         Some(path) => format!("restored; the database that was there before is now `{path}`"),
         None => "restored; there was no database before".to_owned(),
     });
+    if !restored.damaged.is_empty() {
+        let streams = count(restored.damaged.len() as u64, "damaged stream");
+        context
+            .output
+            .say(&format!("the backup holds {streams}, so the store does too; see `longhaul doctor`"));
+        return Ok(ExitCode::from(ENVIRONMENT));
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -30,7 +30,7 @@ fn an_export_is_taken_in_elsewhere_and_is_the_same_there() {
     shows!(there.run(&["log", "import", "-", "--json"]).stdin(export.clone()).go(), @r#"
         exit 0
         --- stdout
-        {"streams":0,"decisions":0,"already_here":6,"left_out":0,"blobs":0,"scrubbed":0}
+        {"streams":0,"decisions":0,"already_here":6,"left_out":0,"blobs":0,"scrubbed":0,"lifted":0}
         --- stderr
     "#);
     assert_eq!(there.longhaul(&["log", "export"]).stdout.as_bytes(), export);
@@ -175,4 +175,60 @@ fn contents_of_closed_sessions_are_thrown_away_when_their_time_is_over() {
         warning: the data directory holds [size], more than `retention.disk` = [size]; shorten `retention.blobs` and run `longhaul gc --apply`, or raise the limit
     ");
     home.longhaul(&["log", "verify"]).succeeded();
+}
+
+#[test]
+fn an_export_is_complete_or_not_there() {
+    let home = Home::new();
+    let large = "large content ".repeat(20_000);
+    home.session(["goal", &large, "payload", "answer"]);
+    shows!(home.longhaul_with_files_up_to(100, &["log", "export", "-o", "all.jsonl"]), @r"
+        exit 4
+        --- stdout
+        --- stderr
+        error[E0105]: the disk is full, nothing was stored; make room and try again
+        hint: longhaul explain E0105
+    ");
+    let names = fs::read_dir(&home.path).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.collect::<Vec<_>>(), ["home"]);
+}
+
+#[test]
+fn contents_that_an_export_cannot_give_are_named() {
+    let home = Home::new();
+    home.session(["goal", &"large content ".repeat(6000), "payload", "answer"]);
+    fs::remove_dir_all(home.longhaul_home().join("data/blobs")).unwrap();
+    shows!(home.longhaul(&["log", "export", "-o", "all.jsonl"]), @r"
+        exit 4
+        --- stdout
+        --- stderr
+        exported 3 decisions of 1 stream
+        left out: blob [hash] is not in the store; restore it from a backup
+        the export is not complete: 1 content could not be given
+    ");
+    shows!(home.longhaul(&["log", "export", "-o", "again.jsonl", "--json"]), @r#"
+        exit 4
+        --- stdout
+        {"streams":1,"decisions":3,"left_out":[{"blob":"[hash]","problem":"is not in the store; restore it from a backup"}],"file":"again.jsonl"}
+        --- stderr
+    "#);
+    let export = home.longhaul(&["log", "export", "--json"]);
+    assert_eq!(export.code, Some(4));
+    assert!(export.rows().iter().any(|row| row["left_out"]["problem"].is_string()), "{export}");
+}
+
+#[test]
+fn half_an_export_is_not_taken_in() {
+    let (here, there) = (Home::new(), Home::new());
+    here.session(["goal", "prompt", "payload", "answer"]);
+    let export = here.longhaul(&["log", "export"]).succeeded().stdout;
+    let cut = &export[..export.len() / 2];
+    shows!(there.run(&["log", "import", "-"]).stdin(cut).go(), @r"
+        exit 3
+        --- stdout
+        --- stderr
+        error[E0501]: the export was cut off after line 3; nothing was imported, export it again and carry all of it over
+        hint: longhaul explain E0501
+    ");
+    assert_eq!(there.longhaul(&["log", "show", "--json"]).succeeded().stdout, "");
 }

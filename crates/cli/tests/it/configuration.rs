@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::support::{Home, shows};
+use crate::support::{Home, program, shows};
 
 #[test]
 fn each_setting_names_its_origin() {
@@ -12,6 +12,7 @@ fn each_setting_names_its_origin() {
         exit 0
         --- stdout
         KEY              VALUE  ABOUT
+        bindings                the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
         retention.blobs  90d    how long `gc` keeps the large contents of closed sessions
         retention.disk   20G    above this size of the data directory `doctor` and `gc` warn
         --- stderr
@@ -128,4 +129,32 @@ fn a_secrets_file_that_others_may_read_stops_what_writes() {
     assert!(told.stderr.starts_with("not logging: others may read"), "{told}");
     fs::set_permissions(&secrets, fs::Permissions::from_mode(0o600)).unwrap();
     home.longhaul(&["workspace", "add", "shop"]).succeeded();
+}
+
+#[test]
+fn what_is_no_file_is_named_and_nobody_waits_for_it() {
+    for (name, code) in [("config.yml", None), ("secrets.json", Some("E0402"))] {
+        let home = Home::new();
+        let folder = home.longhaul_home().join("config");
+        fs::create_dir_all(&folder).unwrap();
+        let path = folder.join(name);
+        let pipe = || assert!(program("mkfifo").arg(&path).status().unwrap().success());
+        let directory = || fs::create_dir(&path).unwrap();
+        let device = || std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
+        for make in [&pipe as &dyn Fn(), &directory, &device] {
+            make();
+            let verb: &[&str] = if code.is_some() { &["log", "import", "-"] } else { &["config", "show"] };
+            let refused = home.longhaul(verb);
+            assert_eq!(refused.code, Some(4), "{refused}");
+            assert!(
+                refused.stderr.contains(&format!("config/{name}` is not a file; put a file there")),
+                "{refused}"
+            );
+            assert!(code.is_none_or(|code| refused.stderr.contains(code)), "{refused}");
+            let doctor = home.longhaul(&["doctor"]);
+            assert_eq!(doctor.code, Some(4));
+            assert!(doctor.stdout.contains(&format!("config/{name}` is not a file")), "{doctor}");
+            if path.is_dir() { fs::remove_dir(&path).unwrap() } else { fs::remove_file(&path).unwrap() }
+        }
+    }
 }

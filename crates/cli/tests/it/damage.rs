@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{Home, shows};
+use crate::support::{Home, Outcome, shows};
 
 /// Changes one byte of the database where an event's text lies.
 fn flip(home: &Home, text: &str) {
@@ -31,7 +31,7 @@ fn a_damaged_stream_is_named_and_the_rest_is_brought_back() {
         ok       git                      [version]
         ok       data directory           `[HOME]/home/data`
         ok       secrets                  kept out of everything that is stored
-        ok       configuration            2 settings
+        ok       configuration            3 settings
         ok       database                 whole
         problem  [damaged]  quarantined: the stored bytes of event 1 have changed
           remedy: run `longhaul doctor --rebuild`; if that does not help, `--recover`, or restore a backup
@@ -84,6 +84,7 @@ fn a_damaged_stream_is_named_and_the_rest_is_brought_back() {
         brought over 2 streams, 1 of them quarantined, and 0 blobs
         the damaged database is now `[HOME]/home/data/longhaul.db.damaged-[time]`
         3 committed decisions could not be found; if a backup holds more, restore it instead
+        `[HOME]/home/data/longhaul.db.before-restore-[time]` was set aside before; `longhaul restore` puts it back if it holds more
     ");
     home.longhaul(&["log", "verify", &whole]).succeeded();
     assert_eq!(home.longhaul(&["doctor"]).code, Some(4));
@@ -133,7 +134,7 @@ fn rebuilding_says_what_was_made_anew_and_then_looks() {
         ok      git             [version]
         ok      data directory  `[HOME]/home/data`
         ok      secrets         kept out of everything that is stored
-        ok      configuration   2 settings
+        ok      configuration   3 settings
         ok      database        whole
         ok      streams         1 intact, 4 events
         ok      views           up to date, 1 sessions
@@ -156,8 +157,52 @@ fn a_checkup_in_json_is_one_row_for_each_thing_that_was_looked_at() {
         {"status":"ok","subject":"git","finding":"[version]","remedy":null}
         {"status":"ok","subject":"data directory","finding":"`[HOME]/home/data`, not made yet","remedy":null}
         {"status":"ok","subject":"secrets","finding":"kept out of everything that is stored","remedy":null}
-        {"status":"ok","subject":"configuration","finding":"2 settings","remedy":null}
+        {"status":"ok","subject":"configuration","finding":"3 settings","remedy":null}
         {"status":"ok","subject":"database","finding":"not made yet; the first command that writes makes it","remedy":null}
         --- stderr
     "#);
+}
+
+#[test]
+fn lists_are_shown_and_room_is_made_although_the_views_cannot_be_used() {
+    let home = Home::new();
+    home.repository("shop");
+    home.longhaul(&["workspace", "add", "shop"]).succeeded();
+    home.session([&"large content ".repeat(6000), "prompt", "payload", "answer"]);
+    let views = home.longhaul_home().join("data/views.db");
+    fs::remove_file(&views).unwrap();
+    fs::create_dir_all(views.join("in-the-way")).unwrap();
+    assert_eq!(home.longhaul(&["workspace", "list", "--json"]).succeeded().rows().len(), 1);
+    let gc = home.longhaul(&["gc", "--apply", "-c", "retention.blobs=0s", "--json"]).succeeded();
+    assert_eq!(gc.rows().len(), 1, "{gc}");
+    let doctor = home.longhaul(&["doctor", "--rebuild"]).succeeded();
+    let said = "warning  views           `views.db` cannot be used (unable to open database file";
+    assert!(doctor.stdout.contains(said), "{doctor}");
+}
+
+#[test]
+fn room_is_made_on_a_disk_that_has_no_room_for_the_views() {
+    let home = Home::new();
+    home.repository("shop");
+    home.longhaul(&["workspace", "add", "shop"]).succeeded();
+    home.session([&"large content ".repeat(6000), "prompt", "payload", "answer"]);
+    for extra in ["", "-wal", "-shm"] {
+        let _ = fs::remove_file(home.longhaul_home().join(format!("data/views.db{extra}")));
+    }
+    // While somebody has the log open, reading it needs no room.
+    let _reader = home.system().reader().unwrap().unwrap();
+    let arguments = ["gc", "-c", "retention.blobs=0s", "--json"];
+    let gc = home.longhaul_with_files_up_to(0, &arguments).succeeded();
+    assert_eq!(gc.rows().len(), 1, "{gc}");
+}
+
+#[test]
+fn many_doctors_at_once_find_nothing_wrong() {
+    let home = Home::new();
+    home.session(["a", "b", "c", "d"]);
+    let doctors: Vec<_> = (0..8).map(|_| home.run(&["doctor", "--rebuild"]).start()).collect();
+    for doctor in doctors {
+        let outcome = Outcome::of(&home.path, &doctor.wait_with_output().unwrap());
+        assert!(outcome.stderr.contains("all is well"), "{outcome}");
+    }
 }

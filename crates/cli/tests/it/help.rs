@@ -42,26 +42,36 @@ fn every_command_is_listed_with_one_line() {
     shows!(Home::new().longhaul(&["help", "--all"]), @r"
         exit 0
         --- stdout
-        COMMAND                   ABOUT
-        longhaul doctor           Look at everything and name each problem with its remedy
-        longhaul workspace add    Register a git repository
-        longhaul workspace list   List the registered repositories, and whether their `.longhaul/` is trusted
-        longhaul workspace rm     Take a repository out of the registry; its files stay as they are
-        longhaul workspace trust  Trust the `.longhaul/` of a repository, exactly as it is now
-        longhaul log show         Show the events of one stream, or of all in the order of commits
-        longhaul log tail         Show events as they are committed, until interrupted
-        longhaul log verify       Check that streams are what was written: bytes, order, and the blobs that they name
-        longhaul log export       Write streams as JSON lines, with their chains and blobs, for `longhaul log import`
-        longhaul log import       Take in an export: all of it, or nothing if any of it does not fit
-        longhaul gc               Show what is no longer needed and may be thrown away; events never are
-        longhaul redact           Take a value out of everything that is stored, so that no byte of it is left
-        longhaul backup           Write the whole store to one new file, while others go on
-        longhaul restore          Put a backup in place of the store; what was there is set aside, not removed
-        longhaul config show      Show each setting with the value that counts here
-        longhaul explain          Explain an error code, or list all codes
-        longhaul completions      Print the script that completes `longhaul` in a shell
-        longhaul man              Print the manual page, or write the pages of all commands
-        longhaul help             Show the help of a command, or with `--all` every command
+        COMMAND                          ABOUT
+        longhaul doctor                  Look at everything and name each problem with its remedy
+        longhaul workspace add           Register a git repository
+        longhaul workspace list          List the registered repositories, and whether their `.longhaul/` is trusted
+        longhaul workspace rm            Take a repository out of the registry; its files stay as they are
+        longhaul workspace trust         Trust the `.longhaul/` of a repository, exactly as it is now
+        longhaul workflow list           List the workflows that can be seen from here
+        longhaul workflow show           Show a workflow: where it comes from, what it takes, and its steps
+        longhaul workflow validate       Check workflow files, and say where they are wrong and how to put them right
+        longhaul workflow preview        Show what a workflow would do, as a tree or a drawing
+        longhaul workflow new            Write a commented workflow file to begin with; nothing is overwritten
+        longhaul workflow schema         Print the JSON Schema of workflow files, so that an editor can complete and check them
+        longhaul workflow source add     Fetch a repository of workflows; what is in its `workflows/` can then be started
+        longhaul workflow source list    List the repositories of workflows that were added
+        longhaul workflow source rm      Forget a repository of workflows; sessions that run keep theirs
+        longhaul workflow source update  Fetch repositories of workflows again; what they have now counts from now on
+        longhaul log show                Show the events of one stream, or of all in the order of commits
+        longhaul log tail                Show events as they are committed, until interrupted
+        longhaul log verify              Check that streams are what was written: bytes, order, and the blobs that they name
+        longhaul log export              Write streams as JSON lines, with their chains and blobs, for `longhaul log import`
+        longhaul log import              Take in an export: all of it, or nothing if any of it does not fit
+        longhaul gc                      Show what is no longer needed and may be thrown away; events never are
+        longhaul redact                  Take a value out of everything that is stored, so that no byte of it is left
+        longhaul backup                  Write the whole store to one new file, while others go on
+        longhaul restore                 Put a backup in place of the store; what was there is set aside, not removed
+        longhaul config show             Show each setting with the value that counts here
+        longhaul explain                 Explain an error code, or list all codes
+        longhaul completions             Print the script that completes `longhaul` in a shell
+        longhaul man                     Print the manual page, or write the pages of all commands
+        longhaul help                    Show the help of a command, or with `--all` every command
         --- stderr
     ");
 }
@@ -166,6 +176,18 @@ fn there_is_a_manual_page_for_every_command() {
         pages/longhaul-workspace-list.1
         pages/longhaul-workspace-rm.1
         pages/longhaul-workspace-trust.1
+        pages/longhaul-workflow.1
+        pages/longhaul-workflow-list.1
+        pages/longhaul-workflow-show.1
+        pages/longhaul-workflow-validate.1
+        pages/longhaul-workflow-preview.1
+        pages/longhaul-workflow-new.1
+        pages/longhaul-workflow-schema.1
+        pages/longhaul-workflow-source.1
+        pages/longhaul-workflow-source-add.1
+        pages/longhaul-workflow-source-list.1
+        pages/longhaul-workflow-source-rm.1
+        pages/longhaul-workflow-source-update.1
         pages/longhaul-log.1
         pages/longhaul-log-show.1
         pages/longhaul-log-tail.1

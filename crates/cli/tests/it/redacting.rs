@@ -1,6 +1,8 @@
 //! Keeping a value out, and taking it out, so that no byte of it is left.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 
 use crate::support::{Home, files, shows};
 use crate::terminal::Terminal;
@@ -143,4 +145,39 @@ fn without_a_terminal_the_file_is_named() {
         --- stderr
         error: the value in `binary` is not UTF-8 text, and only text is stored; check the file
     ");
+}
+
+#[test]
+fn a_redaction_that_ran_out_of_room_says_what_was_done_and_can_be_repeated() {
+    let home = Home::new();
+    let large = format!("{VALUE} {}", "l".repeat(2_000_000));
+    home.session([VALUE, "prompt", &large, "answer"]);
+    fs::write(home.join("value"), VALUE).unwrap();
+    shows!(home.longhaul_with_files_up_to(1000, &["redact", "--value-file", "value"]), @r"
+        exit 4
+        --- stdout
+        --- stderr
+        error[E0108]: the value was taken out, but traces of it may remain in the files (the disk is full: make room first); run `longhaul redact` again
+        hint: longhaul explain E0108
+    ");
+    let shown = home.longhaul(&["log", "show"]).stdout;
+    assert!(shown.contains("[redacted]") && !shown.contains(VALUE), "it had been committed: {shown}");
+    home.longhaul(&["redact", "--value-file", "value"]).succeeded();
+    assert_eq!(holders(&home), [""; 0]);
+    home.longhaul(&["doctor"]).succeeded();
+}
+
+#[test]
+fn a_secret_that_is_not_utf8_is_kept_out_too() {
+    let elsewhere = Home::new();
+    // What becomes of such bytes when somebody makes text of them, or writes them into a URL.
+    elsewhere.session(["latin-\u{fffd}-secret", "https://x.test/?key=latin-%e9-secret", "c", "d"]);
+    let export = elsewhere.longhaul(&["log", "export"]).succeeded().stdout;
+    let home = Home::new();
+    let secret = OsStr::from_bytes(b"latin-\xe9-secret");
+    let import = home.run(&["log", "import", "-"]).variable("OLD_PASSWORD", secret).stdin(export).go();
+    assert_eq!(import.succeeded().stderr, "secrets were taken out of 2 of them\n");
+    let shown = home.longhaul(&["log", "show"]).succeeded().stdout;
+    assert_eq!(shown.matches("[secret:OLD_PASSWORD]").count(), 2, "{shown}");
+    assert!(!shown.contains("-secret"), "{shown}");
 }

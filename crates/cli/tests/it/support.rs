@@ -1,6 +1,7 @@
 //! A home of its own for each test, the binary run in it, and what came of it in one text.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -46,6 +47,16 @@ impl Home {
         let mut command = program(env!("CARGO_BIN_EXE_longhaul"));
         command.args(arguments).current_dir(&self.path).env_clear().envs(self.variables());
         Run { home: self, command, stdin: Vec::new() }
+    }
+
+    /// Runs the binary where no file may grow beyond so many kilobytes, as on a disk that is full.
+    pub(crate) fn longhaul_with_files_up_to(&self, kilobytes: u64, arguments: &[&str]) -> Outcome {
+        // What is beyond the limit shall be an error for whoever writes, and not the end of it.
+        let script = format!("trap '' XFSZ; ulimit -f {}; exec \"$@\"", kilobytes * 2);
+        let mut command = program("sh");
+        command.args(["-c", &script, "sh", env!("CARGO_BIN_EXE_longhaul")]).args(arguments);
+        command.current_dir(&self.path).env_clear().envs(self.variables());
+        Run { home: self, command, stdin: Vec::new() }.go()
     }
 
     pub(crate) fn variables(&self) -> BTreeMap<&'static str, String> {
@@ -120,7 +131,7 @@ impl Run<'_> {
         self
     }
 
-    pub(crate) fn variable(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }

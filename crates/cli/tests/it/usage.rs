@@ -120,7 +120,7 @@ fn words_that_are_not_ours_are_refused_with_2() {
         --config gc
           2 error: invalid value 'gc' for '--config <KEY=VALUE>': write it as `key=value`
         -c colour=red gc
-          2 error: invalid value 'colour=red' for '--config <KEY=VALUE>': `colour` is not a setting; known are `retention.blobs`, `retention.disk`
+          2 error: invalid value 'colour=red' for '--config <KEY=VALUE>': `colour` is not a setting; known are `bindings`, `retention.blobs`, `retention.disk`
         -c retention.blobs gc
           2 error: invalid value 'retention.blobs' for '--config <KEY=VALUE>': write it as `key=value`
         -c retention.blobs=soon gc
@@ -171,7 +171,7 @@ fn names_of_what_is_not_there_are_refused() {
         log export -o folder
           3 error: `folder` is there already and is not overwritten; name another file
         log export -o absent/file
-          4 error: could not write `absent/file`: No such file or directory (os error 2); check the path and its permissions
+          4 error: could not write `absent/file`: No such file or directory (os error 2); check the path, its permissions and the disk
         log import absent
           4 error: could not read `absent`: No such file or directory (os error 2); check the path and its permissions
         log import folder
@@ -203,7 +203,7 @@ fn names_of_what_is_not_there_are_refused() {
         restore text
           4 error[E0101]: `text` is not a Longhaul database; name another file, or move it away
         restore folder
-          4 error: could not read `folder`: is a directory; check the path and its permissions
+          4 error[E0107]: could not read `folder`: is a directory; check the path and the disk
         man --out text
           3 error: `text` is there already and is not overwritten; name another file
     "#);
@@ -327,18 +327,18 @@ fn a_data_directory_that_others_may_see_is_a_warning() {
     fs::create_dir_all(&data).unwrap();
     fs::set_permissions(&data, fs::Permissions::from_mode(0o755)).unwrap();
     shows!(home.longhaul(&["doctor"]), @r"
-    exit 0
-    --- stdout
-    STATUS   SUBJECT         FINDING
-    ok       git             [version]
-    warning  data directory  others may look into `[HOME]/home/data`
-      remedy: run `chmod 700 [HOME]/home/data`
-    ok       secrets         kept out of everything that is stored
-    ok       configuration   2 settings
-    ok       database        not made yet; the first command that writes makes it
-    --- stderr
-    0 problems, 1 warning
-");
+        exit 0
+        --- stdout
+        STATUS   SUBJECT         FINDING
+        ok       git             [version]
+        warning  data directory  others may look into `[HOME]/home/data`
+          remedy: run `chmod 700 [HOME]/home/data`
+        ok       secrets         kept out of everything that is stored
+        ok       configuration   3 settings
+        ok       database        not made yet; the first command that writes makes it
+        --- stderr
+        0 problems, 1 warning
+    ");
 }
 
 #[test]
@@ -360,4 +360,25 @@ fn a_secret_in_the_environment_is_not_told() {
     let told = run.variable("CANARY_TOKEN", home.path.to_str().unwrap()).go().succeeded();
     assert!(told.stderr.contains("[secret:CANARY_TOKEN]"), "{told}");
     assert!(!told.stderr.contains("[HOME]"), "{told}");
+}
+
+#[test]
+fn a_script_is_told_in_json_that_its_command_line_was_not_understood() {
+    let home = Home::new();
+    shows!(home.longhaul(&["--json", "log", "shwo"]), @r#"
+        exit 2
+        --- stdout
+        --- stderr
+        {"error":{"code":null,"message":"unrecognized subcommand 'shwo'\n\n  tip: a similar subcommand exists: 'show'","exit":2}}
+    "#);
+    for arguments in
+        [&["--json"][..], &["log", "--json"], &["log", "import", "--json"], &["gc", "--nonsense", "--json"]]
+    {
+        let refused = home.longhaul(arguments);
+        assert_eq!(refused.code, Some(2), "{refused}");
+        let error: serde_json::Value = serde_json::from_str(&refused.stderr).unwrap();
+        assert!(!error["error"]["message"].as_str().unwrap().is_empty(), "{refused}");
+    }
+    let help = home.longhaul(&["log", "--help", "--json"]).succeeded();
+    assert!(help.stdout.contains("Usage:"), "help is asked for, and is no error: {help}");
 }

@@ -195,7 +195,7 @@ fn what_was_trusted_and_then_edited_has_changed() {
         ok       git               [version]
         ok       data directory    `[HOME]/home/data`
         ok       secrets           kept out of everything that is stored
-        ok       configuration     2 settings
+        ok       configuration     3 settings
         ok       database          whole
         ok       streams           1 intact, 2 events
         ok       views             up to date, 0 sessions
@@ -207,4 +207,19 @@ fn what_was_trusted_and_then_edited_has_changed() {
     ");
     fs::remove_dir_all(home.join("shop/.longhaul")).unwrap();
     assert_eq!(trust(), "absent");
+}
+
+#[test]
+fn a_name_that_no_list_could_show_is_refused() {
+    let home = Home::new();
+    home.repository("shop");
+    let name = "n".repeat(70_000);
+    let refused = home.longhaul(&["workspace", "add", "shop", "--name", &name]);
+    shows!(refused, @r"
+        exit 3
+        --- stdout
+        --- stderr
+        error[E0305]: a name of 70000 letters is too long for a list; give one of at most 255 with `--name`
+        hint: longhaul explain E0305
+    ");
 }

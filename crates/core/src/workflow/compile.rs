@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 
 pub(crate) use mentions::is_path;
 pub use places::Places;
+pub(super) use routine::prefix_ids;
 pub use routine::{Argument, Call, Shared};
 
 use super::diagnostic::Outcome;
@@ -51,8 +52,7 @@ pub struct Context<'c> {
     pub findings: &'c Findings,
     /// The routines that are being expanded, outermost first.
     path: Vec<String>,
-    /// How much routine text may still be expanded in this compilation.
-    fuel: &'c Cell<usize>,
+    fuel: &'c Cell<routine::Fuel>,
 }
 
 /// What a front end made of one file: the workflow, with routines expanded, and where its parts stand.
@@ -69,7 +69,7 @@ pub fn compile(source: &Source, sources: &Sources) -> Outcome<Workflow> {
         Err(diagnostic) => return Outcome { value: None, diagnostics: vec![diagnostic] },
     };
     let findings = Findings::new(strays_of(&root));
-    let fuel = Cell::new(routine::MOST_EXPANDED_BYTES);
+    let fuel = Cell::new(routine::Fuel::FULL);
     let context = Context { sources, findings: &findings, path: Vec::new(), fuel: &fuel };
     let draft = context.read(&root);
     if let Some(draft) = &draft {
@@ -80,6 +80,16 @@ pub fn compile(source: &Source, sources: &Sources) -> Outcome<Workflow> {
         value: draft.filter(|_| !refused).map(|draft| draft.workflow),
         diagnostics: findings.into_sorted(),
     }
+}
+
+/// Every key that reading this file asks for, whether it is there or not.
+#[cfg(test)]
+pub(super) fn asked_keys(source: &Source, sources: &Sources) -> std::collections::BTreeSet<&'static str> {
+    let root = document::parse(&source.text, source.syntax).expect("a good text");
+    let findings = Findings::new(strays_of(&root));
+    let fuel = Cell::new(routine::Fuel::FULL);
+    Context { sources, findings: &findings, path: Vec::new(), fuel: &fuel }.read(&root);
+    findings.asked.into_inner()
 }
 
 impl Context<'_> {

@@ -60,6 +60,26 @@ pub fn of_schema(schema: &Value) -> Result<Contract, ContractError> {
     Ok(Contract { kind: kind_of(schema), schema: schema.clone(), example })
 }
 
+/// Whether a value is a schema that can be judged by.
+pub fn check_schema(schema: &Value) -> Result<(), ContractError> {
+    validator::build(schema).map(|_| ())
+}
+
+/// A schema of which only the limits of size and pattern are asked.
+#[derive(Debug)]
+pub(crate) struct Limits(jsonschema::Validator);
+
+pub(crate) fn limits_of(schema: &Value) -> Result<Limits, ContractError> {
+    validator::build(schema).map(Limits)
+}
+
+impl Limits {
+    /// Where a value is longer, shorter, larger or otherwise written than allowed, by place.
+    pub(crate) fn exceeded(&self, value: &Value) -> Vec<Problem> {
+        problem::gather_limits(&self.0, value)
+    }
+}
+
 fn kind_of(schema: &Value) -> Option<String> {
     let kind = schema.pointer("/properties/kind/const")?;
     kind.as_str().map(str::to_owned)

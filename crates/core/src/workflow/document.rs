@@ -83,8 +83,7 @@ impl Limits {
     fn admit(&mut self, span: &Range<usize>, around: usize) -> Result<(), Diagnostic> {
         self.nodes += 1;
         if around >= MOST_DEPTH {
-            let message = format!("this lies more than {MOST_DEPTH} levels deep");
-            return Err(Diagnostic::error(span.clone(), message).fix("flatten the lists and maps around it"));
+            return Err(too_deep(span.clone()));
         }
         if self.nodes > MOST_NODES {
             let message = format!("the file has more than {MOST_NODES} values");
@@ -92,6 +91,11 @@ impl Limits {
         }
         Ok(())
     }
+}
+
+fn too_deep(span: Range<usize>) -> Diagnostic {
+    Diagnostic::error(span, format!("this lies more than {MOST_DEPTH} levels deep"))
+        .fix("flatten the lists and maps around it")
 }
 
 /// A text or key that can be shown to a person and to an agent as it is.

@@ -16,6 +16,9 @@ use crate::units::{UnitError, parse_count, parse_duration_ms, parse_money_micros
 pub struct Findings {
     found: RefCell<Vec<Diagnostic>>,
     strays: Strays,
+    /// Every key that any reader asked for: the schema must have them all.
+    #[cfg(test)]
+    pub asked: RefCell<std::collections::BTreeSet<&'static str>>,
 }
 
 /// What to make of keys that nobody asks for, and of keys without a value.
@@ -29,7 +32,12 @@ pub enum Strays {
 
 impl Findings {
     pub fn new(strays: Strays) -> Self {
-        Self { found: RefCell::default(), strays }
+        Self {
+            found: RefCell::default(),
+            strays,
+            #[cfg(test)]
+            asked: RefCell::default(),
+        }
     }
 
     pub fn push(&self, diagnostic: Diagnostic) {
@@ -232,6 +240,8 @@ impl<'n> Fields<'n> {
     /// Marks keys as known that are read elsewhere.
     pub fn know(&mut self, keys: &[&'static str]) {
         self.asked.extend(keys);
+        #[cfg(test)]
+        self.findings.asked.borrow_mut().extend(keys);
     }
 
     /// Reports that a key must be there.
@@ -260,6 +270,8 @@ impl<'n> Fields<'n> {
         if !self.asked.contains(&key) {
             self.asked.push(key);
         }
+        #[cfg(test)]
+        self.findings.asked.borrow_mut().insert(key);
         self.node.entries().iter().find(|(name, _)| name.name == key)
     }
 

@@ -11,6 +11,7 @@ mod engine;
 mod prompt;
 mod repeat;
 mod routine;
+mod schema;
 mod slots;
 mod step;
 mod vars;
@@ -20,6 +21,7 @@ use std::ops::Range;
 
 use super::compile::{Context, Draft, NATIVE_VERSION, Places};
 use super::document::{Node, NodeValue};
+use super::features::Feature;
 use super::fields::{Fields, Findings, text_of};
 use super::{
     Budget, Catalog, Contract, Format, MOST_STEPS, ModelTier, Reference, ResolveFrom, Step, VarDeclaration,
@@ -30,6 +32,8 @@ const CATEGORIES: [&str; 7] = ["coding", "review", "discovery", "design", "audit
 const MODELS: &[(&str, ModelTier)] =
     &[("light", ModelTier::Light), ("standard", ModelTier::Standard), ("heavy", ModelTier::Heavy)];
 const LONGEST_ID: usize = 128;
+
+pub use schema::schema;
 
 /// Reads a native file, with its routines expanded.
 pub fn read(root: &Node, context: &Context<'_>) -> Option<Draft> {
@@ -43,6 +47,7 @@ pub fn read(root: &Node, context: &Context<'_>) -> Option<Draft> {
         contracts: BTreeMap::new(),
         routines: Vec::new(),
         around: Vec::new(),
+        features: Vec::new(),
         steps: 0,
     };
     reader.root(&root)
@@ -62,6 +67,8 @@ struct Reader<'c> {
     routines: Vec<(Workflow, Range<usize>)>,
     /// Loops and lists around the step that is being read, outermost first.
     around: Vec<repeat::Around>,
+    /// What every prompt in blocks gets.
+    features: Vec<&'static Feature>,
     steps: usize,
 }
 
@@ -82,8 +89,9 @@ impl Reader<'_> {
         let model = fields.choice("model", MODELS);
         let budget = budget(&mut fields);
         let references = self.references(&mut fields);
-        fields.know(&["slots"]);
-        let features = slots::features(&mut fields);
+        // Filled in before; and where an editor finds the schema of this format.
+        fields.know(&["slots", "$schema"]);
+        self.features = slots::features(&mut fields);
         let steps = fields.required("steps").map(|node| self.step_list(node, 1)).unwrap_or_default();
         fields.finish();
         let mut draft = Draft {
@@ -109,7 +117,6 @@ impl Reader<'_> {
             },
             places: std::mem::take(&mut self.places),
         };
-        slots::add_features(&mut draft.workflow, &features);
         for (routine, call) in std::mem::take(&mut self.routines) {
             draft.absorb(routine, &call, self.findings);
         }

@@ -194,3 +194,30 @@ fn without_git_the_answer_is_to_install_it() {
     let refused = probe(&top, &[("PATH", place.folder("empty").into())]);
     assert!(refused.contains("Err(GitMissing)"), "{refused}");
 }
+
+#[test]
+fn a_repository_cannot_say_that_other_folders_are_its_files() {
+    let place = Place::new();
+    let victim = place.repository("victim");
+    let hostile = place.repository("outer/hostile");
+    let deep = place.folder("outer/hostile/deep");
+    let tree = place.path.join("tree");
+    git(&hostile, ["worktree", "add", "--quiet", "--detach", "../../tree"]);
+    for target in [&victim, &place.path, &place.path.join("outer"), &deep] {
+        git(&hostile, ["config", "core.worktree", target.to_str().unwrap()]);
+        for from in [&hostile, &deep, &hostile.join(".git"), &tree] {
+            let refused = discover(from).unwrap_err();
+            assert!(
+                matches!(refused, Error::CheckoutElsewhere { .. }),
+                "from {} with files in {}: {refused}",
+                from.display(),
+                target.display()
+            );
+            assert!(refused.to_string().contains("--unset core.worktree"), "{refused}");
+        }
+    }
+    git(&hostile, ["config", "core.worktree", hostile.to_str().unwrap()]);
+    assert_eq!(found(&deep).checkout, Some(hostile.clone()), "what is so anyway may be said");
+    assert_eq!(found(&tree).main_checkout, Some(hostile));
+    assert_eq!(found(&victim).checkout, Some(victim));
+}

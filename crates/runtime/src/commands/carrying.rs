@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use longhaul_events::{SessionId, StreamId};
@@ -32,7 +32,7 @@ struct InStream {
 }
 
 impl Commands {
-    /// Takes in what [`Reader::export_session`] wrote: all of it, or nothing.
+    /// Takes in an export of sessions: all of it, or nothing.
     pub fn import_sessions(&self, path: &Path) -> Result<ImportedSessions, Error> {
         let unreadable = |source| Error::ReadFile { path: path.to_owned(), source };
         let open = || File::open(path).map(BufReader::new).map_err(unreadable);
@@ -46,12 +46,12 @@ impl Commands {
 }
 
 impl Reader {
-    /// Writes one whole session as JSON lines, with its blobs and so with the workflow that it pinned.
-    pub fn export_session(&self, session: SessionId, out: &mut dyn Write) -> Result<u64, Error> {
+    /// The stream of a session that is whole, and so can go on elsewhere.
+    pub fn whole_session(&self, session: SessionId) -> Result<String, Error> {
         let stream = StreamId::from(session).to_string();
         let StreamReport { verdict, .. } = self.verify_stream(&stream)?;
         match verdict {
-            Verdict::Intact => self.export(&[stream], out),
+            Verdict::Intact => Ok(stream),
             Verdict::Unreadable(problem) | Verdict::Quarantined(problem) | Verdict::Broken(problem) => {
                 Err(Error::DamagedSession { session, problem })
             }

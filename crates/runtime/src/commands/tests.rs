@@ -278,7 +278,7 @@ fn desk_holds_no(word: &str, folder: &Path) {
 #[test]
 fn a_secret_that_is_a_document_is_kept_out_too() {
     let document = json!({"client": "robot", "private": "key of the kingdom"});
-    let secret = Secret { name: "ACCOUNT".into(), value: document.to_string() };
+    let secret = Secret { name: "ACCOUNT".into(), value: document.to_string().into() };
     let folder = tempfile::tempdir().unwrap();
     let options = Options { folder: folder.path().to_owned(), poke: None, access: Access::Write };
     let store = Arc::new(SqliteLog::open(&options).unwrap());

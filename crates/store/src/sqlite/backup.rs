@@ -3,16 +3,16 @@
 //! It is a Longhaul database itself, so restoring is putting it in place.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use longhaul_core::canonical::sha256;
 use longhaul_events::Digest;
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 
-use super::blobs::sync_folder;
+use super::blobs::{BlobRow, sync_folder};
 use super::connection::Mode;
-use super::{Access, Options, SqliteLog, connection, database_path, schema};
-use crate::error::{BlobProblem, StoreError};
-use crate::presence::Presence;
+use super::{SqliteLog, connection, database_path};
+use crate::error::StoreError;
 
 /// What a backup holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,14 +20,6 @@ pub struct Backup {
     pub bytes: u64,
     /// Blobs that are damaged or missing here, and so in the backup.
     pub blobs_left_out: u64,
-}
-
-/// What a restore did.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Restored {
-    pub streams: u64,
-    /// Where the database that was there before has gone.
-    pub set_aside: Option<PathBuf>,
 }
 
 impl SqliteLog {
@@ -47,118 +39,173 @@ impl SqliteLog {
     }
 
     fn copy_into(&self, target: &Path) -> Result<u64, StoreError> {
-        // `VACUUM INTO` reads one snapshot; writers go on meanwhile. It wants an empty or absent file.
+        let copy = self.snapshot(target)?;
+        self.take_files_in(&copy)
+    }
+
+    /// All rows as they are at one moment; large blobs are still elsewhere.
+    fn snapshot(&self, target: &Path) -> Result<Connection, StoreError> {
+        // `VACUUM INTO` reads one snapshot; writers go on meanwhile. It wants an empty or absent file, and a
+        // text for its name, which on disk may be any bytes.
         let source = connection::open(&database_path(&self.folder), Mode::ReadWrite)?;
-        source.execute("VACUUM INTO ?1", [target.to_string_lossy()])?;
+        let target = connection::plain(target)?;
+        source.execute("VACUUM INTO CAST(?1 AS TEXT)", [target.as_os_str().as_encoded_bytes()])?;
         let copy = Connection::open_with_flags(target, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         copy.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL;")?;
+        Ok(copy)
+    }
+
+    /// Takes the large blobs into a snapshot. What was redacted or collected since it was taken is so in the
+    /// backup too: its bytes from before are gone. Returns how many blobs could not be had.
+    fn take_files_in(&self, copy: &Connection) -> Result<u64, StoreError> {
         let hashes: Vec<[u8; 32]> = copy
             .prepare("SELECT sha256 FROM blob WHERE data IS NULL AND dropped IS NULL")?
             .query_map([], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         let mut left_out = 0;
         for hash in hashes {
-            let bytes = self.reading(|connection| self.blobs.read(connection, Digest(hash)));
-            match bytes {
-                Ok(bytes) => {
-                    copy.execute("UPDATE blob SET data = ?2 WHERE sha256 = ?1", params![hash, &*bytes])?;
+            match self.reading(|connection| self.blob_now(connection, Digest(hash)))? {
+                BlobNow::Whole { bytes, redacted } => {
+                    let sql = "UPDATE blob SET data = ?2, redacted = ?3 WHERE sha256 = ?1";
+                    copy.execute(sql, params![hash, bytes, redacted.map(|digest| digest.0)])?;
                 }
-                // Collected meanwhile: the backup knows no better than the store before.
-                Err(StoreError::Blob { problem: BlobProblem::Dropped, .. }) => {}
-                Err(StoreError::Blob { problem: BlobProblem::Missing | BlobProblem::Damaged, .. }) => {
-                    left_out += 1;
+                BlobNow::Dropped { at } => {
+                    copy.execute("UPDATE blob SET dropped = ?2 WHERE sha256 = ?1", params![hash, at])?;
                 }
-                Err(error) => return Err(error),
+                BlobNow::Lost => left_out += 1,
             }
         }
         Ok(left_out)
     }
-}
 
-/// Puts a backup in place of the store in `folder`, which nobody may be using. What was there is set aside.
-pub fn restore(folder: &Path, backup: &Path, stamp: &str) -> Result<Restored, StoreError> {
-    check_backup(backup)?;
-    super::make_private_folder(folder)?;
-    let alone = Presence::alone(folder, "restoring")?;
-    let unfinished = folder.join(".restoring.db");
-    for extra in ["-journal", "-shm"] {
-        // A restore that was killed may have left them, and SQLite would roll them into the new copy.
-        let _ = fs::remove_file(with_suffix(&unfinished, extra));
-    }
-    for extra in ["", "-wal"] {
-        let (from, to) = (with_suffix(backup, extra), with_suffix(&unfinished, extra));
-        let _ = fs::remove_file(&to);
-        // A database that was set aside, unlike a backup, may have a write-ahead log beside it.
-        if from.exists() {
-            fs::copy(&from, &to).map_err(StoreError::file("copy", from))?;
+    /// Its row and its file, of the same moment.
+    fn blob_now(&self, connection: &Connection, hash: Digest) -> Result<BlobNow, StoreError> {
+        let mut marks = Marks::load(connection, hash)?;
+        loop {
+            let bytes = match BlobRow::load(connection, hash)?.and_then(|row| row.data) {
+                Some(bytes) => Some(bytes),
+                None => fs::read(self.blobs.path(hash)).ok(),
+            };
+            let after = Marks::load(connection, hash)?;
+            if after != marks {
+                marks = after; // changed while we read the file
+                continue;
+            }
+            let expected = marks.redacted.unwrap_or(hash);
+            return Ok(match (marks.dropped, bytes) {
+                (Some(at), _) => BlobNow::Dropped { at },
+                (None, Some(bytes)) if sha256(&bytes) == expected => {
+                    BlobNow::Whole { bytes, redacted: marks.redacted }
+                }
+                (None, _) => BlobNow::Lost,
+            });
         }
     }
-    prepare(&unfinished)?;
-    let set_aside = set_aside(folder, &format!("before-restore-{stamp}"))?;
-    put_in_place(folder, &unfinished)?;
-    drop(alone);
-    let log = SqliteLog::open(&Options { folder: folder.to_owned(), poke: None, access: Access::Write })?;
-    Ok(Restored { streams: log.stream_names()?.len() as u64, set_aside })
 }
 
-/// Looks without changing: is it a whole database, is it ours, may we read it?
-fn check_backup(backup: &Path) -> Result<(), StoreError> {
-    fs::metadata(backup).map_err(StoreError::file("read", backup))?;
-    let not_ours = || StoreError::NotOurs { path: backup.to_owned() };
-    let unreadable = |error: rusqlite::Error| connection::not_writable_at(backup, error.into());
-    let copy = Connection::open_with_flags(backup, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unreadable)?;
-    let application: i32 =
-        copy.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(|_| not_ours())?;
-    if application != connection::APPLICATION_ID {
-        return Err(not_ours());
-    }
-    schema::may_read(&copy)?;
-    let verdict: String = copy.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
-    if verdict == "ok" { Ok(()) } else { Err(StoreError::damaged(verdict)) }
+/// What can be had of a blob at this moment.
+enum BlobNow {
+    Whole { bytes: Vec<u8>, redacted: Option<Digest> },
+    Dropped { at: i64 },
+    Lost,
 }
 
-/// Makes the copy a working database that is on disk, before anything is moved.
-fn prepare(path: &Path) -> Result<(), StoreError> {
-    let copy = Connection::open(path)?;
-    copy.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
-    schema::renew_identity(&copy)?;
-    copy.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    drop(copy);
-    for extra in ["-wal", "-shm"] {
-        let _ = fs::remove_file(with_suffix(path, extra));
-    }
-    super::make_private_file(path)?;
-    fs::File::open(path).and_then(|file| file.sync_all()).map_err(StoreError::file("sync", path))
+/// What was done to a blob since it was stored.
+#[derive(Default, PartialEq, Eq)]
+struct Marks {
+    dropped: Option<i64>,
+    redacted: Option<Digest>,
 }
 
-/// Makes a finished database the one that counts.
-pub(super) fn put_in_place(folder: &Path, finished: &Path) -> Result<(), StoreError> {
-    fs::rename(finished, database_path(folder)).map_err(StoreError::file("rename", finished))?;
-    sync_folder(folder)
+impl Marks {
+    fn load(connection: &Connection, hash: Digest) -> Result<Self, StoreError> {
+        let mut statement =
+            connection.prepare_cached("SELECT dropped, redacted FROM blob WHERE sha256 = ?1")?;
+        let marks = statement.query_row([hash.0], |row| {
+            Ok(Self { dropped: row.get(0)?, redacted: row.get::<_, Option<[u8; 32]>>(1)?.map(Digest) })
+        });
+        Ok(marks.optional()?.unwrap_or_default())
+    }
 }
 
-/// Renames the database, its write-ahead log and its views, so that they stay a whole that can be opened.
-pub(super) fn set_aside(folder: &Path, name: &str) -> Result<Option<PathBuf>, StoreError> {
-    let path = database_path(folder);
-    for extra in ["", "-wal", "-shm"] {
-        let _ = fs::remove_file(with_suffix(&folder.join("views.db"), extra));
-    }
-    if !path.exists() {
-        return Ok(None);
-    }
-    let aside = folder.join(format!("longhaul.db.{name}"));
-    // A crash in between leaves the witness, so that it does not pass for a fresh start.
-    for extra in ["-shm", "-wal", ""] {
-        let from = with_suffix(&path, extra);
-        if from.exists() {
-            fs::rename(&from, with_suffix(&aside, extra)).map_err(StoreError::file("rename", &from))?;
-        }
-    }
-    Ok(Some(aside))
-}
+#[cfg(test)]
+mod tests {
+    use longhaul_core::retention::{self, Inventory};
+    use longhaul_core::scrub::Scrubber;
+    use longhaul_events::{
+        CloseOutcome, Content, NodeId, Nonce, Seq, SessionEvent, SessionId, StreamId, Timestamp,
+    };
 
-pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
+    use super::*;
+    use crate::error::BlobProblem;
+    use crate::sqlite::{Access, Options};
+    use crate::{Append, Log, NewBlob, StreamAppend, Verdict, restore};
+
+    const VALUE: &str = "open sesame, forty thieves";
+
+    fn sqlite(folder: &Path) -> SqliteLog {
+        SqliteLog::open(&Options { folder: folder.to_owned(), poke: None, access: Access::Write }).unwrap()
+    }
+
+    /// A closed session with one large blob.
+    fn store_a_blob(log: &SqliteLog, text: &str) -> Digest {
+        let blob = NewBlob::new(text.repeat(9000).into_bytes());
+        let finished = SessionEvent::StepFinished {
+            node: NodeId(Seq(2)),
+            nonce: Nonce::from_bytes([1; 5]),
+            payload: Content::Blob(blob.reference()),
+            payload_hash: Digest::ZERO,
+            answer: Content::Inline(serde_json::Value::Null),
+            epoch: None,
+        };
+        let events = [finished, SessionEvent::Closed { outcome: CloseOutcome::Completed }];
+        let part = StreamAppend::new(StreamId::from(SessionId::from_bytes([1; 8])), Seq(0), &events, None);
+        let hash = blob.reference().sha256;
+        let append = Append { at: Timestamp(1), state_epoch: 0, streams: vec![part], blobs: vec![blob] };
+        log.append(append).unwrap();
+        hash
+    }
+
+    /// Takes a backup, with something happening between its rows and its files, and restores it elsewhere.
+    fn restored_with(folder: &Path, log: &SqliteLog, meanwhile: impl FnOnce()) -> SqliteLog {
+        let copy = log.snapshot(&folder.join("copy")).unwrap();
+        meanwhile();
+        assert_eq!(log.take_files_in(&copy).unwrap(), 0);
+        drop(copy);
+        let elsewhere = folder.join("elsewhere");
+        assert_eq!(restore(&elsewhere, &folder.join("copy"), "t").unwrap().damaged, [""; 0]);
+        let restored = sqlite(&elsewhere);
+        let stream = &restored.stream_names().unwrap()[0];
+        assert_eq!(restored.verify_stream(stream).unwrap().verdict, Verdict::Intact);
+        restored
+    }
+
+    #[test]
+    fn a_blob_that_is_redacted_during_the_backup_is_redacted_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = sqlite(&folder.path().join("store"));
+        let hash = store_a_blob(&log, VALUE);
+        let restored = restored_with(folder.path(), &log, || {
+            log.redact(&Scrubber::redacting(VALUE)).unwrap();
+        });
+        assert!(restored.blob(hash).unwrap().starts_with(b"[redacted]"));
+    }
+
+    #[test]
+    fn a_blob_that_is_collected_during_the_backup_is_collected_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = sqlite(&folder.path().join("store"));
+        let hash = store_a_blob(&log, "a large one");
+        let restored = restored_with(folder.path(), &log, || {
+            let plan = retention::plan(&Inventory {
+                as_of: log.last_position().unwrap(),
+                now: Timestamp(i64::MAX / 2),
+                blobs: log.blob_uses().unwrap(),
+                ..Inventory::default()
+            });
+            assert_eq!(log.collect(&plan, Timestamp(5)).unwrap().blobs, 1);
+        });
+        let gone = restored.blob(hash).unwrap_err();
+        assert!(matches!(gone, StoreError::Blob { problem: BlobProblem::Dropped, .. }), "{gone}");
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,12 +54,10 @@ impl BlobFiles {
         self.folder.join(&name[..2]).join(name)
     }
 
-    /// Puts the large ones among `blobs` on disk: written, synced, renamed, the folder synced. One that was
-    /// redacted stays as it is, whoever stores it again.
+    /// Puts the large ones among `blobs` on disk: written, synced, renamed, the folder synced.
     pub(crate) fn write_large(&self, connection: &Connection, blobs: &[NewBlob]) -> Result<(), StoreError> {
         for blob in blobs.iter().filter(|blob| blob.bytes.len() > INLINE_LIMIT) {
-            let known = BlobRow::load(connection, blob.reference.sha256)?;
-            if known.is_some_and(|row| row.redacted.is_some() && !row.dropped) {
+            if !needs_file(connection, blob.reference.sha256)? {
                 continue;
             }
             let path = self.path(blob.reference.sha256);
@@ -76,11 +74,11 @@ impl BlobFiles {
 
     /// Writes again what `gc` removed since [`Self::write_large`]. Asked inside the write transaction, where
     /// `gc` cannot be.
-    pub(crate) fn put_back(&self, blobs: &[NewBlob]) -> Result<(), StoreError> {
+    pub(crate) fn put_back(&self, connection: &Connection, blobs: &[NewBlob]) -> Result<(), StoreError> {
         let large = blobs.iter().filter(|blob| blob.bytes.len() > INLINE_LIMIT);
         for blob in large {
             let path = self.path(blob.reference.sha256);
-            if !path.exists() {
+            if needs_file(connection, blob.reference.sha256)? && !super::is_there(&path)? {
                 self.write(&path, &blob.bytes)?;
             }
         }
@@ -129,7 +127,10 @@ impl BlobFiles {
         }
         let bytes = match row.data {
             Some(bytes) => bytes,
-            None => fs::read(self.path(hash)).map_err(|_| problem(BlobProblem::Missing))?,
+            None => fs::read(self.path(hash)).map_err(|error| match error.kind() {
+                ErrorKind::NotFound => problem(BlobProblem::Missing),
+                other => problem(BlobProblem::Unreadable(other)),
+            })?,
         };
         if sha256(&bytes) != row.redacted.unwrap_or(hash) {
             return Err(problem(BlobProblem::Damaged));
@@ -138,13 +139,21 @@ impl BlobFiles {
     }
 }
 
+/// Whether the bytes of a large blob belong in a file. Not if they lie in the database, as after a restore, and
+/// not if a value was taken out of them: what was redacted stays redacted, even after it was collected.
+fn needs_file(connection: &Connection, hash: Digest) -> Result<bool, StoreError> {
+    let mut statement =
+        connection.prepare_cached("SELECT data IS NULL AND redacted IS NULL FROM blob WHERE sha256 = ?1")?;
+    let known = statement.query_row([hash.0], |row| row.get(0)).optional()?;
+    Ok(known.unwrap_or(true))
+}
+
 pub(crate) fn sync_folder(folder: &Path) -> Result<(), StoreError> {
     File::open(folder).and_then(|opened| opened.sync_all()).map_err(StoreError::file("sync", folder))
 }
 
 /// What is in a folder; nothing if it is not there or no folder.
 pub(crate) fn entries(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
-    use std::io::ErrorKind;
     match fs::read_dir(folder) {
         Ok(found) => Ok(found.filter_map(|entry| Some(entry.ok()?.path())).collect()),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {

@@ -48,6 +48,7 @@ fn share(error: StoreError, count: usize) -> Vec<Answer> {
             StoreError::ReadOnlyForThisRelease { needed: *needed, known: *known }
         }
         StoreError::OutcomeUnknown(_) => StoreError::OutcomeUnknown(None),
+        StoreError::Replaced { path } => StoreError::Replaced { path: path.clone() },
         other => StoreError::damaged(other.to_string()),
     };
     let mut answers: Vec<Answer> = (1..count).map(|_| Err(again().into())).collect();
@@ -95,7 +96,7 @@ fn write_group(
             // What was taken out of the log must not come back with a state from before: load it again.
             Ok(_) if append.state_epoch != redacted && append.has_states() => Err(reload(append)),
             Ok(heads) => {
-                files.put_back(&append.blobs)?;
+                files.put_back(connection, &append.blobs)?;
                 Ok(store(connection, append, heads, &mut last)?)
             }
             Err(refusal) => Err(refusal),
@@ -212,14 +213,15 @@ fn store_decision(
     Ok(row)
 }
 
-/// A blob that is there stays as it is; one that was dropped comes back.
+/// A blob that is there stays as it is. One that was dropped comes back, unless it held a value that was
+/// redacted: those bytes are not stored again.
 fn store_blob(connection: &Connection, blob: &NewBlob, at: Timestamp) -> Result<(), StoreError> {
     let data = (blob.bytes.len() <= INLINE_LIMIT).then_some(&*blob.bytes);
     connection
         .prepare_cached(
             "INSERT INTO blob (sha256, bytes, at, data) VALUES (?1, ?2, ?3, ?4)
-             ON CONFLICT (sha256) DO UPDATE SET data = excluded.data, dropped = NULL, redacted = NULL
-             WHERE dropped IS NOT NULL",
+             ON CONFLICT (sha256) DO UPDATE SET data = excluded.data, dropped = NULL
+             WHERE dropped IS NOT NULL AND redacted IS NULL",
         )?
         .execute(params![blob.reference.sha256.0, blob.reference.bytes, at.0, data])?;
     Ok(())

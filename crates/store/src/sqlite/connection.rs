@@ -1,7 +1,7 @@
 //! Opening SQLite the way we need it.
 
 use std::cell::Cell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use rusqlite::config::DbConfig;
@@ -28,13 +28,16 @@ pub(crate) fn open(path: &Path, mode: Mode) -> Result<Connection, StoreError> {
         // A reader of a WAL database needs to write the shared index; the statements only read.
         Mode::ReadOnly => OpenFlags::SQLITE_OPEN_READ_WRITE,
     };
-    let mut connection = Connection::open_with_flags(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+    let mut connection = Connection::open_with_flags(plain(path)?, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
         .map_err(|error| not_writable_at(path, error.into()))?;
     be_patient(&mut connection)?;
     connection.set_prepared_statement_cache_capacity(32);
     // The last one to leave would otherwise checkpoint and delete the log: two syncs for every CLI call.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    // We make none, so one that is there is not ours.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
     connection.execute_batch(
         "PRAGMA synchronous = FULL;
          PRAGMA cell_size_check = ON;
@@ -48,6 +51,11 @@ pub(crate) fn open(path: &Path, mode: Mode) -> Result<Connection, StoreError> {
         connection.execute_batch("PRAGMA query_only = ON;")?;
     }
     Ok(connection)
+}
+
+/// A path that SQLite does not take for anything else: one that begins with `file:` would be an address.
+pub(super) fn plain(path: &Path) -> Result<PathBuf, StoreError> {
+    std::path::absolute(path).map_err(StoreError::file("find", path))
 }
 
 pub(super) fn not_writable_at(path: &Path, error: StoreError) -> StoreError {

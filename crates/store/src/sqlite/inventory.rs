@@ -10,7 +10,7 @@ use longhaul_events::{BlobRef, Digest, Position, SessionEvent, StreamId, Timesta
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::blobs::{BlobRow, entries};
-use super::{SqliteLog, schema, verify};
+use super::{SqliteLog, aside, schema, verify};
 use crate::error::StoreError;
 use crate::log::{DamagedRow, Log};
 
@@ -91,7 +91,15 @@ impl SqliteLog {
     /// Files in the blob folder that no row needs.
     pub fn loose_files(&self) -> Result<Vec<LooseFile>, StoreError> {
         let strays = self.reading(|connection| self.blobs.strays(connection))?;
-        Ok(strays.iter().filter_map(|file| describe(file)).collect())
+        let needed = self.needed_elsewhere()?;
+        let loose = strays.iter().filter(|file| !needed.contains(*file));
+        Ok(loose.filter_map(|file| describe(file)).collect())
+    }
+
+    /// The blob files of databases that were set aside: they are restored from there.
+    fn needed_elsewhere(&self) -> Result<BTreeSet<PathBuf>, StoreError> {
+        let hashes = aside::blobs_in_files(&self.folder)?;
+        Ok(hashes.into_iter().map(|hash| self.blobs.path(hash)).collect())
     }
 
     /// How much the data directory holds.
@@ -100,14 +108,16 @@ impl SqliteLog {
     }
 
     /// Carries out a plan. A blob is marked in one transaction and its file removed in a second one, so that
-    /// a crash leaves only a loose file. What was named or written since the plan was made is kept.
+    /// a crash leaves only a loose file. What was named or written since the plan was made is kept, and so are
+    /// files that a database which was set aside still needs.
     pub fn collect(&self, plan: &Plan, now: Timestamp) -> Result<Collected, StoreError> {
         let blobs: Vec<(Digest, u64)> = plan.actions.iter().filter_map(Action::blob).collect();
+        let needed = self.needed_elsewhere()?;
         let collected = self.writing(|connection| {
             let dropped = mark_dropped(connection, &blobs, plan.as_of, now)?;
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            self.remove_dropped_files(&transaction, &dropped)?;
-            let file_sizes = self.remove_loose_files(&transaction, plan)?;
+            self.remove_dropped_files(&transaction, &dropped, &needed)?;
+            let file_sizes = self.remove_loose_files(&transaction, plan, &needed)?;
             let bytes = dropped.iter().map(|(_, bytes)| bytes).chain(&file_sizes).sum();
             let (blobs, files) = (dropped.len() as u64, file_sizes.len() as u64);
             Ok::<_, StoreError>(Collected { blobs, files, bytes })
@@ -120,10 +130,13 @@ impl SqliteLog {
         &self,
         transaction: &Transaction<'_>,
         blobs: &[(Digest, u64)],
+        needed: &BTreeSet<PathBuf>,
     ) -> Result<(), StoreError> {
         for (hash, _) in blobs {
-            if BlobRow::load(transaction, *hash)?.is_some_and(|row| row.dropped) {
-                remove(&self.blobs.path(*hash))?;
+            let path = self.blobs.path(*hash);
+            let is_dropped = BlobRow::load(transaction, *hash)?.is_some_and(|row| row.dropped);
+            if is_dropped && !needed.contains(&path) {
+                remove(&path)?;
             }
         }
         Ok(())
@@ -131,12 +144,18 @@ impl SqliteLog {
 
     /// Inside a write transaction no append can be between writing its file and naming it. Returns the sizes
     /// of what was removed.
-    fn remove_loose_files(&self, transaction: &Transaction<'_>, plan: &Plan) -> Result<Vec<u64>, StoreError> {
+    fn remove_loose_files(
+        &self,
+        transaction: &Transaction<'_>,
+        plan: &Plan,
+        needed: &BTreeSet<PathBuf>,
+    ) -> Result<Vec<u64>, StoreError> {
         let strays: BTreeSet<PathBuf> = self.blobs.strays(transaction)?.into_iter().collect();
         let mut removed = Vec::new();
         for action in &plan.actions {
             if let Target::LooseFile(path) = &action.what
                 && strays.contains(Path::new(path))
+                && !needed.contains(Path::new(path))
             {
                 remove(Path::new(path))?;
                 removed.push(action.bytes);

@@ -6,7 +6,7 @@
 //!
 //! The format is the one that SQLite documents and promises not to change ("Database File Format").
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const TABLE_LEAF: u8 = 0x0d;
 const FILE_HEADER: usize = 100;
@@ -39,29 +39,49 @@ pub(super) enum Search {
     Everywhere,
 }
 
-/// Shows `take` all rows that can be read from a database file and its write-ahead log.
-pub(super) fn rows(database: &[u8], log: &[u8], search: Search, take: &mut dyn FnMut(RawRow)) {
-    let size = page_size(database);
-    let main: BTreeMap<u32, &[u8]> = (1..).zip(database.chunks_exact(size)).collect();
-    let mut newest = main.clone();
-    let frames = frames(log, size);
-    newest.extend(frames.iter().copied());
-    for (number, page) in newest.iter().map(|(number, page)| (*number, *page)).chain(frames) {
-        page_rows(page, number, &newest, search, take);
-    }
-    // Overflow pages may have been reused in the log: read the main file by itself as well.
-    for (number, page) in &main {
-        page_rows(page, *number, &main, search, take);
+/// Pages by their numbers.
+struct Pages<'a> {
+    by_number: BTreeMap<u32, &'a [u8]>,
+    /// What all of them hold together: nothing on them is longer.
+    room: usize,
+}
+
+impl<'a> Pages<'a> {
+    fn new(by_number: BTreeMap<u32, &'a [u8]>) -> Self {
+        let room = by_number.values().map(|page| page.len()).sum();
+        Self { by_number, room }
     }
 }
 
-fn page_size(database: &[u8]) -> usize {
-    let stated = match database.get(16..18) {
-        Some([0, 1]) => 65_536,
-        Some(bytes) => usize::from(u16::from_be_bytes([bytes[0], bytes[1]])),
-        None => 0,
-    };
-    if stated.is_power_of_two() && (512..=65_536).contains(&stated) { stated } else { 4096 }
+/// Shows `take` all rows that can be read from a database file and its write-ahead log.
+pub(super) fn rows(database: &[u8], log: &[u8], search: Search, take: &mut dyn FnMut(RawRow)) {
+    let size = page_size(database, log);
+    let main: BTreeMap<u32, &[u8]> = (1..).zip(database.chunks_exact(size)).collect();
+    let frames = frames(log, size);
+    let mut newest = main.clone();
+    newest.extend(frames.iter().copied());
+    let newest = Pages::new(newest);
+    let in_newest = newest.by_number.iter().map(|(number, page)| (*number, *page));
+    for (number, page) in in_newest.chain(frames) {
+        page_rows(Page { number, bytes: page }, &newest, search, take);
+    }
+    // Overflow pages may have been reused in the log: read the main file by itself as well.
+    let main = Pages::new(main);
+    for (number, page) in &main.by_number {
+        page_rows(Page { number: *number, bytes: page }, &main, search, take);
+    }
+}
+
+/// As the main file says, or else, if that is gone, as its log says.
+fn page_size(database: &[u8], log: &[u8]) -> usize {
+    let in_main = database.get(16..18).map(|bytes| match bytes {
+        [0, 1] => 65_536,
+        bytes => bytes.iter().fold(0, |size, byte| size << 8 | usize::from(*byte)),
+    });
+    let in_log =
+        log.get(8..12).map(|bytes| bytes.iter().fold(0, |size, byte| size << 8 | usize::from(*byte)));
+    let sensible = |size: &usize| size.is_power_of_two() && (512..=65_536).contains(size);
+    in_main.filter(sensible).or(in_log.filter(sensible)).unwrap_or(4096)
 }
 
 /// The pages of the write-ahead log, oldest first. Their checksums are not looked at: rows prove themselves.
@@ -69,21 +89,23 @@ fn frames(log: &[u8], size: usize) -> Vec<(u32, &[u8])> {
     let Some(body) = log.get(LOG_HEADER..) else { return Vec::new() };
     body.chunks_exact(FRAME_HEADER + size)
         .map(|frame| (u32::from_be_bytes([frame[0], frame[1], frame[2], frame[3]]), &frame[FRAME_HEADER..]))
+        // There is no page 0: where it stands, nothing was written.
+        .filter(|(number, _)| *number > 0)
         .collect()
 }
 
-fn page_rows(
-    page: &[u8],
+#[derive(Clone, Copy)]
+struct Page<'a> {
     number: u32,
-    pages: &BTreeMap<u32, &[u8]>,
-    search: Search,
-    take: &mut dyn FnMut(RawRow),
-) {
+    bytes: &'a [u8],
+}
+
+fn page_rows(page: Page<'_>, pages: &Pages<'_>, search: Search, take: &mut dyn FnMut(RawRow)) {
     let places: Vec<usize> = match search {
-        Search::Listed => listed_cells(page, number),
-        Search::Everywhere => (0..page.len()).collect(),
+        Search::Listed => listed_cells(page.bytes, page.number),
+        Search::Everywhere => (0..page.bytes.len()).collect(),
     };
-    places.into_iter().filter_map(|start| row_at(page, start, pages)).for_each(take);
+    places.into_iter().filter_map(|start| row_at(page.bytes, start, pages)).for_each(take);
 }
 
 fn listed_cells(page: &[u8], number: u32) -> Vec<usize> {
@@ -100,7 +122,7 @@ fn number_at(page: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*page.get(at)?, *page.get(at + 1)?]))
 }
 
-fn row_at(page: &[u8], start: usize, pages: &BTreeMap<u32, &[u8]>) -> Option<RawRow> {
+fn row_at(page: &[u8], start: usize, pages: &Pages<'_>) -> Option<RawRow> {
     let mut reader = Reader { bytes: page.get(start..)? };
     let length = usize::try_from(reader.varint()?).ok()?;
     let key = reader.varint()?;
@@ -124,19 +146,17 @@ fn local_length(length: usize, usable: usize) -> usize {
     if rest <= most { rest } else { least }
 }
 
-fn follow_overflow(
-    first: u32,
-    length: usize,
-    payload: &mut Vec<u8>,
-    pages: &BTreeMap<u32, &[u8]>,
-) -> Option<()> {
-    let room: usize = pages.values().map(|page| page.len()).sum();
-    if length > room {
-        return None; // no page can hold it, or they lead in a circle
+fn follow_overflow(first: u32, length: usize, payload: &mut Vec<u8>, pages: &Pages<'_>) -> Option<()> {
+    if length > pages.room {
+        return None; // no page can hold it
     }
+    let mut seen = BTreeSet::new();
     let mut next = first;
     while payload.len() < length {
-        let page = pages.get(&next)?;
+        if !seen.insert(next) {
+            return None; // they lead in a circle
+        }
+        let page = pages.by_number.get(&next)?;
         next = u32::from_be_bytes(page.get(..4)?.try_into().ok()?);
         let wanted = (length - payload.len()).min(page.len() - 4);
         payload.extend_from_slice(page.get(4..4 + wanted)?);
@@ -261,6 +281,31 @@ mod tests {
         page[2009] = 1;
         let file = [vec![0; 4096], page].concat();
         assert_eq!(found(&file, &[], Search::Everywhere), []);
+    }
+
+    #[test]
+    fn a_payload_that_comes_back_to_a_page_ends_there() {
+        let mut circle = vec![0; 4096];
+        circle[..4].copy_from_slice(&1u32.to_be_bytes());
+        let file = [circle, vec![0; 3 * 4096]].concat();
+        let pages = Pages::new((1..).zip(file.chunks_exact(4096)).collect());
+        assert!(pages.room > 12_000, "only the circle can end it");
+        let mut payload = Vec::new();
+        assert_eq!(follow_overflow(1, 12_000, &mut payload, &pages), None);
+        assert_eq!(payload.len(), 4092, "one round, no more");
+    }
+
+    #[test]
+    fn a_log_without_its_main_file_tells_its_own_page_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sample.db");
+        let database = Connection::open(&path).unwrap();
+        database.execute_batch("PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;").unwrap();
+        database.execute_batch("CREATE TABLE t (id INTEGER PRIMARY KEY, a);").unwrap();
+        database.execute("INSERT INTO t VALUES (7, 'found')", []).unwrap();
+        let log = std::fs::read(folder.path().join("sample.db-wal")).unwrap();
+        let row = RawRow { key: 7, cells: vec![Cell::Null, Cell::Text("found".to_owned())] };
+        assert!(found(&[], &log, Search::Listed).contains(&row));
     }
 
     #[test]

@@ -155,7 +155,7 @@ pub(super) fn row_at(
 }
 
 /// Dense numbers and linked hashes; the first row must be the one that holds the event after `after`.
-fn check_run(decisions: &[Decision], stream: &str, after: Seq) -> Result<(), String> {
+pub(super) fn check_run(decisions: &[Decision], stream: &str, after: Seq) -> Result<(), String> {
     let Some(first) = decisions.first() else { return Ok(()) };
     let starts_right = first.seq.0 <= after.0 + 1 && first.last_seq() > after;
     let begins_chain = first.seq != Seq(1) || first.previous == Digest::ZERO;

@@ -6,7 +6,7 @@ use longhaul_events::{Digest, Position, Seq};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place};
-use super::schema;
+use super::{quarantine, schema};
 use crate::error::StoreError;
 use crate::log::Head;
 
@@ -41,12 +41,22 @@ pub(super) fn rebuild(connection: &mut Connection) -> Result<u64, StoreError> {
     let whole = Position(decisions) == super::read::last_position(&transaction)?;
     let mut mended = 0;
     for (stream, told) in streams {
-        if !told.broken && mend(&transaction, &stream, told, whole)? {
-            mended += 1;
+        if !told.broken {
+            let made = mend(&transaction, &stream, told, whole)?;
+            // A head that was not mended may still be one that cannot be read.
+            let lifted = quarantine::lift(&transaction, &stream).or_else(in_doubt)?;
+            mended += u64::from(made || lifted);
         }
     }
     transaction.commit()?;
     Ok(mended)
+}
+
+fn in_doubt(error: StoreError) -> Result<bool, StoreError> {
+    match error {
+        StoreError::Damaged { .. } => Ok(false),
+        other => Err(other),
+    }
 }
 
 /// Reads all decisions in the order of commits, which is the order within each stream too.

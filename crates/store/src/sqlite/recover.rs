@@ -11,17 +11,18 @@ use longhaul_core::canonical::sha256;
 use longhaul_events::{Digest, Position, Seq, Timestamp};
 use rusqlite::{Connection, Transaction, params};
 
-use super::backup::{put_in_place, set_aside, with_suffix};
+use super::aside::{self, with_suffix};
 use super::blobs::BlobFiles;
 use super::connection::Mode;
 use super::pages::{self, Cell, RawRow, Search};
 use super::rows::{DECISION_COLUMNS, DecisionRow, HeadRow, Place, insert_decision};
-use super::verify::blobs_of;
-use super::{Access, connection, database_path, open_checked, schema};
+use super::verify::{Verdict, blobs_of};
+use super::{
+    Access, Options, SqliteLog, connection, database_path, open_checked, replace, restore, schema, vanished,
+};
 use crate::blob::INLINE_LIMIT;
 use crate::error::StoreError;
 use crate::log::{Decision, Head};
-use crate::presence::Presence;
 use crate::witness;
 
 /// What a salvage brought over.
@@ -34,6 +35,8 @@ pub struct Recovered {
     /// Decisions that were committed and are nowhere to be found.
     pub lost: u64,
     pub set_aside: Option<PathBuf>,
+    /// Databases that were set aside before this, and may hold more.
+    pub set_aside_before: Vec<PathBuf>,
 }
 
 /// A decision that verified, and the digest after redaction.
@@ -62,22 +65,56 @@ struct SavedBlob {
     redacted: Option<Digest>,
 }
 
+/// Whether a salvage could bring nothing that is not there already. Asked by one who is about to salvage, so
+/// nobody may be using it.
+pub fn is_whole(folder: &Path) -> Result<bool, StoreError> {
+    if !super::is_there(folder)? {
+        return Err(StoreError::Absent { path: database_path(folder) });
+    }
+    drop(replace::alone(folder, "recovering")?);
+    let reading = Options { folder: folder.to_owned(), poke: None, access: Access::Read };
+    let log = match SqliteLog::open(&reading) {
+        Err(StoreError::Damaged { .. } | StoreError::NotOurs { .. }) => return Ok(false),
+        log => log?,
+    };
+    match is_sound(&log) {
+        Err(StoreError::Damaged { .. }) => Ok(false),
+        answer => answer,
+    }
+}
+
+fn is_sound(log: &SqliteLog) -> Result<bool, StoreError> {
+    for stream in log.stream_names()? {
+        match log.verify_stream(&stream)?.verdict {
+            Verdict::Broken(_) => return Ok(false),
+            // What was lost before is not in there to be found.
+            Verdict::Intact | Verdict::Unreadable(_) | Verdict::Quarantined(_) => {}
+        }
+    }
+    let all_positions = log.reading(|connection| {
+        let count: u64 = connection.query_row("SELECT count(*) FROM decision", [], |row| row.get(0))?;
+        Ok(Position(count) == super::read::last_position(connection)?)
+    })?;
+    Ok(all_positions && log.verify_structure()?.is_empty() && log.verify_blobs()?.is_empty())
+}
+
 /// Builds a new database from the old one in `folder`, which nobody may be using.
 pub fn recover(folder: &Path, stamp: &str) -> Result<Recovered, StoreError> {
     let path = database_path(folder);
-    if !path.exists() && witness::testimony(folder).is_none() {
+    if !super::is_there(folder)? {
         return Err(StoreError::Absent { path });
     }
-    let _alone = Presence::alone(folder, "recovering")?;
+    let alone = replace::alone(folder, "recovering")?;
+    if vanished::is_fresh(folder)? {
+        return Err(StoreError::Absent { path });
+    }
+    let set_aside_before = aside::databases(folder)?.into_iter().collect();
     let salvage = gather(folder, &path)?;
-    // A folder of its own: what is half done is not mistaken for anything.
-    let workshop = tempfile::Builder::new().prefix(".recovering-").tempdir_in(folder);
-    let workshop = workshop.map_err(StoreError::file("write to", folder))?;
-    let unfinished = database_path(workshop.path());
-    let mut recovered = build(workshop.path(), &salvage)?;
-    recovered.set_aside = set_aside(folder, &format!("damaged-{stamp}"))?;
-    put_in_place(folder, &unfinished)?;
-    Ok(recovered)
+    let workshop = replace::workshop(folder, &alone)?;
+    let recovered = build(workshop.path(), &salvage)?;
+    restore::settle(&database_path(workshop.path()))?;
+    let set_aside = replace::replace(workshop, &format!("damaged-{stamp}"), &alone)?;
+    Ok(Recovered { set_aside, set_aside_before, ..recovered })
 }
 
 /// Collects from three sides: forwards and backwards through SQLite until it fails, and page by page.
@@ -85,11 +122,8 @@ fn gather(folder: &Path, path: &Path) -> Result<Salvage, StoreError> {
     let mut salvage = Salvage::default();
     let testimony = witness::testimony(folder);
     // Read before SQLite opens them: it takes what it cannot follow for torn.
-    let main = match fs::read(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-        read => read.map_err(StoreError::file("read", path))?,
-    };
-    let log = fs::read(with_suffix(path, "-wal")).unwrap_or_default();
+    let main = read_if_there(path)?;
+    let log = read_if_there(&with_suffix(path, "-wal"))?;
     if !main.is_empty()
         && let Ok(database) = connection::open(path, Mode::ReadOnly)
     {
@@ -108,7 +142,16 @@ fn gather(folder: &Path, path: &Path) -> Result<Salvage, StoreError> {
     if !salvage.is_dense() || salvage.lacks_blobs() {
         pages::rows(&main, &log, Search::Everywhere, &mut |row| salvage.take_raw(row));
     }
+    salvage.forget_what_was_never_stored(&files);
     Ok(salvage)
+}
+
+/// "Cannot be read" is not "is not there".
+fn read_if_there(path: &Path) -> Result<Vec<u8>, StoreError> {
+    match fs::read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => read.map_err(StoreError::file("read", path)),
+    }
 }
 
 impl Salvage {
@@ -198,6 +241,21 @@ impl Salvage {
         }
     }
 
+    /// A blob row without bytes proves nothing by itself: somebody must name it, or its file must be there.
+    fn forget_what_was_never_stored(&mut self, files: &BlobFiles) {
+        let named: BTreeSet<Digest> = self.named_blobs().collect();
+        self.blobs.retain(|hash, blob| {
+            let expected = blob.redacted.unwrap_or(*hash);
+            let is_stored = || fs::read(files.path(*hash)).is_ok_and(|bytes| sha256(&bytes) == expected);
+            blob.data.is_some() || named.contains(hash) || is_stored()
+        });
+    }
+
+    fn named_blobs(&self) -> impl Iterator<Item = Digest> {
+        let named = self.decisions.values().filter_map(|(decision, _)| blobs_of(decision).ok()).flatten();
+        named.map(|blob| blob.sha256)
+    }
+
     /// The chain of a stream: back from its head, or, if that does not lead to its first event, from the first
     /// event as far as it holds.
     fn chain(&self, stream: &str) -> Vec<&Proven> {
@@ -264,7 +322,9 @@ impl Salvage {
         let shown = self.decisions.values().filter(|(decision, _)| self.shown.contains(&decision.hash));
         let shown = shown.map(|(decision, _)| decision.position).max();
         let named = self.heads.values().map(|row| row.position).max();
-        shown.max(named).unwrap_or_default().max(self.seen)
+        // Where SQLite shows nothing at all, every row that proves itself was once committed or about to be.
+        let found = || self.decisions.values().map(|(decision, _)| decision.position).max();
+        shown.max(named).or_else(found).unwrap_or_default().max(self.seen)
     }
 
     /// Whether more was committed than the heads know of: then a sound head may be an old one.
@@ -274,8 +334,7 @@ impl Salvage {
 
     /// Whether a decision names a blob that was not found.
     fn lacks_blobs(&self) -> bool {
-        let named = self.decisions.values().filter_map(|(decision, _)| blobs_of(decision).ok()).flatten();
-        named.into_iter().any(|blob| !self.blobs.contains_key(&blob.sha256))
+        self.named_blobs().any(|hash| !self.blobs.contains_key(&hash))
     }
 
     fn streams(&self) -> BTreeSet<&str> {
@@ -431,7 +490,6 @@ fn build(folder: &Path, salvage: &Salvage) -> Result<Recovered, StoreError> {
     let found = transaction.query_row("SELECT count(*) FROM decision", [], |row| row.get::<_, u64>(0))?;
     recovered.lost = salvage.seen.0.saturating_sub(found);
     transaction.commit()?;
-    settle(&database_path(folder), database)?;
     Ok(recovered)
 }
 
@@ -455,16 +513,6 @@ impl Chain {
         let head = Head { seq, hash, at, state };
         HeadRow { head, position, decisions: self.decisions, quarantined: self.missing.or(marked) }
     }
-}
-
-/// Leaves one file that is on disk.
-fn settle(path: &Path, database: Connection) -> Result<(), StoreError> {
-    database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-    drop(database);
-    for extra in ["-wal", "-shm"] {
-        let _ = fs::remove_file(with_suffix(path, extra));
-    }
-    fs::File::open(path).and_then(|file| file.sync_all()).map_err(StoreError::file("sync", path))
 }
 
 fn save_blob(transaction: &Transaction<'_>, hash: Digest, blob: &SavedBlob) -> Result<(), StoreError> {

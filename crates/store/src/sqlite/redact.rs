@@ -4,6 +4,8 @@
 //! because states hold values too; whoever next uses a stream folds it again.
 
 use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
 
 use longhaul_core::canonical::sha256;
 use longhaul_core::scrub::Scrubber;
@@ -26,15 +28,17 @@ pub struct Redacted {
 }
 
 impl SqliteLog {
-    /// Replaces what `scrubber` finds, everywhere. The views have to be rebuilt afterwards.
+    /// Replaces what `scrubber` finds, everywhere. The views have to be thrown away afterwards.
     pub fn redact(&self, scrubber: &Scrubber) -> Result<Redacted, StoreError> {
         let redacted = self.writing(|connection| {
-            let redacted = redact(connection, &self.blobs, scrubber)?;
+            let (redacted, rewritten) = redact(connection, &self.blobs, scrubber)?;
+            self.file.is_in_place()?;
+            // From here on it is committed. Each of the rest is tried, whatever becomes of the others.
+            let files = rewrite(&self.blobs, &rewritten);
             // Pages keep traces of rows that were moved or removed long ago.
             let wiped = connection.execute_batch("VACUUM").map_err(StoreError::from);
-            wiped
-                .and_then(|()| empty_write_ahead_log(connection))
-                .map_err(|error| StoreError::TracesRemain(Box::new(error)))?;
+            let emptied = wiped.and_then(|()| empty_write_ahead_log(connection));
+            files.and(emptied).map_err(|error| StoreError::TracesRemain(Box::new(error)))?;
             Ok::<_, StoreError>(redacted)
         })?;
         self.poke();
@@ -46,7 +50,7 @@ fn redact(
     connection: &mut Connection,
     files: &BlobFiles,
     scrubber: &Scrubber,
-) -> Result<Redacted, StoreError> {
+) -> Result<(Redacted, Rewritten), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::may_write(&transaction)?;
     let decisions = redact_decisions(&transaction, scrubber)?;
@@ -55,12 +59,14 @@ fn redact(
     schema::count_redaction(&transaction)?;
     remove_spoilt_strays(&transaction, files, scrubber)?;
     transaction.commit()?;
-    // Files last: after a crash in between they still hold the value, are found to be damaged, and a second
-    // redaction makes them what their rows say.
-    for (hash, bytes) in &rewritten {
-        files.write(&files.path(*hash), bytes)?;
-    }
-    Ok(Redacted { decisions, blobs })
+    Ok((Redacted { decisions, blobs }, rewritten))
+}
+
+/// Files come last: after a crash in between they still hold the value, are found to be damaged, and a second
+/// redaction makes them what their rows say. One that cannot be written does not keep the value in the others.
+fn rewrite(files: &BlobFiles, rewritten: &Rewritten) -> Result<(), StoreError> {
+    let write = |(hash, bytes): &(Digest, Vec<u8>)| files.write(&files.path(*hash), bytes);
+    rewritten.iter().map(write).fold(Ok(()), Result::and)
 }
 
 fn redact_decisions(transaction: &Transaction<'_>, scrubber: &Scrubber) -> Result<u64, StoreError> {
@@ -125,7 +131,7 @@ fn redact_blobs(
         let (hash, data): ([u8; 32], Option<Vec<u8>>) = (row.get(0)?, row.get(1)?);
         let path = files.path(Digest(hash));
         let is_file = data.is_none();
-        let Some(bytes) = data.or_else(|| fs::read(&path).ok()) else { continue };
+        let Some(bytes) = data.map_or_else(|| read_if_there(&path), |data| Ok(Some(data)))? else { continue };
         if !scrubber.finds_any(&bytes) {
             continue;
         }
@@ -146,12 +152,21 @@ fn remove_spoilt_strays(
     files: &BlobFiles,
     scrubber: &Scrubber,
 ) -> Result<(), StoreError> {
-    for stray in files.strays(transaction)? {
-        if fs::read(&stray).is_ok_and(|bytes| scrubber.finds_any(&bytes)) {
+    for stray in files.strays(transaction)?.into_iter().filter(|stray| !stray.is_dir()) {
+        if read_if_there(&stray)?.is_some_and(|bytes| scrubber.finds_any(&bytes)) {
             fs::remove_file(&stray).map_err(StoreError::file("remove", &stray))?;
         }
     }
     Ok(())
+}
+
+/// A file that cannot be read may hold the value, so nobody may say that it was taken out.
+fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(StoreError::File { doing: "read", path: path.to_owned(), source }),
+    }
 }
 
 fn forget_states(transaction: &Transaction<'_>) -> Result<(), StoreError> {

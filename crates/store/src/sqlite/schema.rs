@@ -4,6 +4,8 @@
 //! write transaction checks that it is still allowed, so an old process stops writing in time and keeps on
 //! reading.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use longhaul_core::canonical::sha256;
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior};
 
@@ -138,6 +140,71 @@ fn read_stamp(connection: &Connection) -> Result<Option<Stamp>, StoreError> {
 fn is_empty(connection: &Connection) -> Result<bool, StoreError> {
     let tables: i64 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     Ok(tables == 0)
+}
+
+/// Says whether the tables are the ones that our migrations make, no more and no less. Of a newer release we
+/// know only that it adds to tables.
+pub(super) fn check_shape(connection: &Connection) -> Result<(), StoreError> {
+    let stamp = read_stamp(connection)?.ok_or_else(|| StoreError::damaged("it has no schema"))?;
+    let model = Connection::open_in_memory()?;
+    for migration in MIGRATIONS.iter().filter(|migration| migration.version <= stamp.version) {
+        model.execute_batch(migration.sql)?;
+    }
+    let (ours, found) = (objects(&model)?, objects(connection)?);
+    let is_newer = stamp.version > SCHEMA_VERSION;
+    for (name, object) in &ours {
+        match found.get(name) {
+            None => return Err(StoreError::damaged(format!("`{name}` is missing"))),
+            Some(other) if other.kind != object.kind => return Err(not_ours(name)),
+            Some(other) if is_newer && !other.columns.is_superset(&object.columns) => {
+                return Err(not_ours(name));
+            }
+            Some(other) if !is_newer && other != object => return Err(not_ours(name)),
+            Some(_) => {}
+        }
+    }
+    let foreign = |name: &&String, object: &Object| {
+        !ours.contains_key(*name) && (!is_newer || ["view", "trigger"].contains(&&*object.kind))
+    };
+    match found.iter().find(|(name, object)| foreign(name, object)) {
+        Some((name, object)) => {
+            Err(StoreError::damaged(format!("it has a {} `{name}` that Longhaul did not make", object.kind)))
+        }
+        None => Ok(()),
+    }
+}
+
+fn not_ours(name: &str) -> StoreError {
+    StoreError::damaged(format!("`{name}` is not as Longhaul makes it"))
+}
+
+/// A table, an index, or something that we never make.
+#[derive(PartialEq, Eq)]
+struct Object {
+    kind: String,
+    /// The statement that made it, without comments and line breaks.
+    sql: String,
+    columns: BTreeSet<String>,
+}
+
+fn objects(connection: &Connection) -> Result<BTreeMap<String, Object>, StoreError> {
+    // The statistics of `ANALYZE` change no answer.
+    let mut statement = connection.prepare(
+        "SELECT name, type, coalesce(sql, '') FROM sqlite_schema WHERE name NOT GLOB 'sqlite_stat*'",
+    )?;
+    let named = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get::<_, String>(2)?)))?;
+    let mut objects = BTreeMap::new();
+    for object in named {
+        let (name, kind, sql): (String, String, String) = object?;
+        let columns = connection
+            .prepare("SELECT name FROM pragma_table_xinfo(?1)")?
+            .query_map([&name], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        let uncommented = sql.lines().filter_map(|line| line.split("--").next());
+        let words: Vec<&str> = uncommented.flat_map(str::split_whitespace).collect();
+        objects.insert(name, Object { kind, sql: words.join(" "), columns });
+    }
+    Ok(objects)
 }
 
 /// How often values were taken out of this database. A state that was folded before the last time may still

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use longhaul_events::{
-    BlobRef, Digest, Seq, SessionEvent, StreamEvent, StreamId, StreamKind, WorkspaceEvent, decode_batch,
+    BlobRef, Digest, Position, Seq, SessionEvent, StreamEvent, StreamId, StreamKind, WorkspaceEvent,
+    decode_batch,
 };
 use rusqlite::Connection;
 
@@ -39,10 +40,30 @@ pub enum Verdict {
 pub enum Finding {
     /// SQLite itself finds its file in disorder.
     Structure(String),
+    /// Positions are given out without gaps, so the decisions that stood here are gone.
+    Gap {
+        first: Position,
+        last: Position,
+    },
     Blob {
         hash: Digest,
         problem: String,
     },
+}
+
+impl Finding {
+    /// A gap in words; `None` for what is none.
+    pub fn gap(&self) -> Option<String> {
+        match self {
+            Self::Gap { first, last } if first == last => {
+                Some(format!("decision {first} is missing from the log"))
+            }
+            Self::Gap { first, last } => {
+                Some(format!("decisions {first} to {last} are missing from the log"))
+            }
+            Self::Structure(_) | Self::Blob { .. } => None,
+        }
+    }
 }
 
 impl SqliteLog {
@@ -97,7 +118,7 @@ impl SqliteLog {
         Ok(Verdict::Intact)
     }
 
-    /// What SQLite says of the structure of its file, and blobs that nothing names but that are damaged.
+    /// What SQLite says of the structure of its file, and where decisions are missing.
     pub fn verify_structure(&self) -> Result<Vec<Finding>, StoreError> {
         self.reading(|connection| {
             let mut statement = connection.prepare("PRAGMA quick_check(20)")?;
@@ -113,8 +134,18 @@ impl SqliteLog {
                     }
                 }
             }
+            // Where the file itself is in disorder, a gap is no news, and looking for one may fail.
+            if findings.is_empty() {
+                findings.extend(gaps(connection)?);
+            }
             Ok(findings)
         })
+    }
+
+    /// The positions of decisions that are gone. Seen only over all streams: one that is gone whole, head
+    /// included, leaves no other trace.
+    pub fn gaps(&self) -> Result<Vec<Finding>, StoreError> {
+        self.reading(|connection| gaps(connection))
     }
 
     /// Every stored blob that cannot be given although it should.
@@ -138,8 +169,31 @@ impl SqliteLog {
     /// Makes anew what can be made from the decisions: heads, links, milestones. States are left out of heads
     /// that had to be made; whoever next uses such a stream folds it. Returns how many streams were mended.
     pub fn rebuild(&self) -> Result<u64, StoreError> {
-        self.writing(rebuild::rebuild)
+        let mended = self.writing(rebuild::rebuild)?;
+        self.file.is_in_place()?;
+        Ok(mended)
     }
+}
+
+/// The counting takes a look at the index of positions only; the places are looked for if it does not add up.
+fn gaps(connection: &Connection) -> Result<Vec<Finding>, StoreError> {
+    let snapshot = connection.unchecked_transaction()?;
+    let (count, last): (u64, u64) =
+        snapshot.query_row("SELECT count(*), coalesce(max(position), 0) FROM decision", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    if count == last {
+        return Ok(Vec::new());
+    }
+    let mut statement = snapshot.prepare(
+        "SELECT before + 1, position - 1
+         FROM (SELECT position, lag(position, 1, 0) OVER (ORDER BY position) AS before FROM decision)
+         WHERE position > before + 1 LIMIT 100",
+    )?;
+    let gap = |row: &rusqlite::Row<'_>| {
+        Ok(Finding::Gap { first: Position(row.get(0)?), last: Position(row.get(1)?) })
+    };
+    Ok(statement.query_map([], gap)?.collect::<Result<_, _>>()?)
 }
 
 pub(super) fn stream_names(connection: &Connection) -> Result<Vec<String>, StoreError> {

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use longhaul_events::Seq;
-use longhaul_store::{Log, StoreError, Verdict, recover};
+use longhaul_core::scrub::Scrubber;
+use longhaul_events::{Position, Seq};
+use longhaul_store::{AppendError, Finding, ImportError, Log, SqliteLog, StoreError, Verdict, recover};
 
+use crate::keeping::first_version;
 use crate::support::*;
 
 /// Changes the first place in the database file where `text` stands.
@@ -42,6 +44,48 @@ fn a_damaged_decision_quarantines_its_stream_and_no_other() {
     assert!(matches!(verdict(1), Verdict::Broken(_)));
     assert_eq!(verdict(2), Verdict::Intact);
     append(&log, session(2), 60, &[step(61)]).unwrap();
+}
+
+#[test]
+fn nothing_is_acknowledged_into_a_file_that_is_gone_or_another_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    append(&log, session(1), 0, &[opened("a")]).unwrap();
+    let (path, aside) = (folder.path().join("longhaul.db"), folder.path().join("aside.db"));
+    fs::rename(&path, &aside).unwrap();
+    let refused = append(&log, session(1), 1, &[step(2)]).unwrap_err();
+    assert!(matches!(refused, AppendError::Store(StoreError::Replaced { .. })), "{refused}");
+    fs::copy(&aside, &path).unwrap();
+    let refused = append(&log, session(2), 0, &[opened("b")]).unwrap_err();
+    assert!(matches!(refused, AppendError::Store(StoreError::Replaced { .. })), "{refused}");
+    let mut export = Vec::new();
+    log.export(&[session(1).to_string()], &mut export).unwrap();
+    let import = log.import(&mut &export[..], &longhaul_core::scrub::Scrubber::redacting(""));
+    assert!(matches!(import, Err(ImportError::Store(StoreError::Replaced { .. }))), "{import:?}");
+    assert!(matches!(log.rebuild(), Err(StoreError::Replaced { .. })));
+    fs::rename(&aside, &path).unwrap();
+    append(&log, session(3), 0, &[opened("back in place")]).unwrap();
+    fs::remove_file(&path).unwrap();
+    let redacted = log.redact(&longhaul_core::scrub::Scrubber::redacting("some value"));
+    assert!(matches!(redacted, Err(StoreError::Replaced { .. })), "{redacted:?}");
+}
+
+#[test]
+fn a_stream_that_is_gone_whole_leaves_a_gap_that_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let log = sqlite(folder.path());
+    for n in 1..=6 {
+        append(&log, session(n), 0, &[opened("a")]).unwrap();
+    }
+    assert_eq!(log.gaps().unwrap(), []);
+    let database = rusqlite::Connection::open(folder.path().join("longhaul.db")).unwrap();
+    for n in [1, 3, 4] {
+        database.execute("DELETE FROM decision WHERE stream = ?1", [session(n).to_string()]).unwrap();
+        database.execute("DELETE FROM head WHERE stream = ?1", [session(n).to_string()]).unwrap();
+    }
+    let gap = |first, last| Finding::Gap { first: Position(first), last: Position(last) };
+    assert_eq!(log.verify_structure().unwrap(), [gap(1, 1), gap(3, 4)]);
+    assert_eq!(gap(3, 4).gap().unwrap(), "decisions 3 to 4 are missing from the log");
 }
 
 #[test]
@@ -86,6 +130,40 @@ fn a_stream_that_lost_events_is_kept_and_may_not_go_on() {
 }
 
 #[test]
+fn a_stream_goes_on_when_all_that_it_lost_is_back() {
+    let folder = tempfile::tempdir().unwrap();
+    two_streams(folder.path());
+    let log = sqlite(folder.path());
+    let export = |log: &SqliteLog| {
+        let mut text = Vec::new();
+        log.export(&[session(1).to_string()], &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    };
+    let whole = export(&log);
+    drop(log);
+    damage(folder.path(), "first-40-");
+    recover(folder.path(), "t").unwrap();
+    let log = sqlite(folder.path());
+    let import = |text: &str| log.import(&mut text.as_bytes(), &Scrubber::redacting("")).unwrap();
+    // Half of what was lost, as an earlier export would hold it.
+    let half = first_version(&whole).lines().take(51).collect::<Vec<_>>().join("\n");
+    assert_eq!((import(&half).decisions, import(&half).lifted), (10, 0));
+    assert!(append(&log, session(1), 50, &[step(51)]).is_err(), "ten of them are still missing");
+    assert_eq!(log.rebuild().unwrap(), 0);
+    let quarantined = export(&log);
+    assert!(quarantined.contains("events 41 to 60 were lost"));
+
+    let rest = import(&whole);
+    assert_eq!((rest.decisions, rest.lifted), (10, 1));
+    append(&log, session(1), 60, &[step(61)]).unwrap();
+    assert_eq!(log.verify_stream(&session(1).to_string()).unwrap().verdict, Verdict::Intact);
+    import(&quarantined);
+    assert!(append(&log, session(1), 61, &[step(62)]).is_err(), "the mark of an older export is taken over");
+    assert_eq!(log.rebuild().unwrap(), 1);
+    append(&log, session(1), 61, &[step(62)]).unwrap();
+}
+
+#[test]
 fn when_commits_vanished_no_stream_goes_on_as_if_nothing_had_happened() {
     let folder = tempfile::tempdir().unwrap();
     two_streams(folder.path());
@@ -107,39 +185,21 @@ fn when_commits_vanished_no_stream_goes_on_as_if_nothing_had_happened() {
 
 #[test]
 fn a_stream_of_a_newer_release_is_unreadable_and_disturbs_nobody() {
+    use longhaul_core::canonical::sha256;
     let folder = tempfile::tempdir().unwrap();
     let log = sqlite(folder.path());
     append(&log, session(1), 0, &[opened("a")]).unwrap();
-    let mut out = Vec::new();
-    log.export(&[session(1).to_string()], &mut out).unwrap();
-    // As a newer release would write it: whole, with an event that this one does not know.
-    let newer = renamed_event(&String::from_utf8(out).unwrap());
-    let elsewhere = tempfile::tempdir().unwrap();
-    let there = sqlite(elsewhere.path());
-    there.import(&mut std::io::Cursor::new(newer), &longhaul_core::scrub::Scrubber::redacting("")).unwrap();
-    append(&there, session(2), 0, &[opened("b")]).unwrap();
-    let verdict = |n| there.verify_stream(&session(n).to_string()).unwrap().verdict;
+    append(&log, session(2), 0, &[opened("b")]).unwrap();
+    // As a newer release would have written it: whole, with an event that this one does not know.
+    let body = String::from_utf8(log.read(session(1), Seq(0), 1).unwrap().remove(0).body).unwrap();
+    let newer = body.replace("opened", "teleported");
+    let database = rusqlite::Connection::open(folder.path().join("longhaul.db")).unwrap();
+    let sql = "UPDATE decision SET body = CAST(?1 AS BLOB), redacted = ?2 WHERE position = 1";
+    database.execute(sql, (&newer, sha256(newer.as_bytes()).0)).unwrap();
+    let verdict = |n| log.verify_stream(&session(n).to_string()).unwrap().verdict;
     assert!(matches!(verdict(1), Verdict::Unreadable(_)), "{:?}", verdict(1));
     assert_eq!(verdict(2), Verdict::Intact);
-}
-
-/// The export with its event renamed and its chain made anew.
-fn renamed_event(export: &str) -> String {
-    use longhaul_core::canonical::sha256;
-    use longhaul_core::chain::{Header, link};
-    use longhaul_events::{Digest, Timestamp};
-    let mut lines: Vec<serde_json::Value> =
-        export.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let decision = &mut lines[1]["decision"];
-    let body = decision["body"].as_str().unwrap().replace("opened", "teleported");
-    let stream = decision["stream"].as_str().unwrap().to_owned();
-    let at = Timestamp(decision["at"].as_i64().unwrap());
-    let digest = sha256(body.as_bytes());
-    let hash = link(Digest::ZERO, &Header { stream: &stream, seq: Seq(1), count: 1, at }, digest);
-    decision["body"] = body.into();
-    decision["digest"] = digest.to_string().into();
-    decision["hash"] = hash.to_string().into();
-    lines.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    append(&log, session(2), 1, &[step(2)]).unwrap();
 }
 
 #[test]
@@ -151,7 +211,7 @@ fn a_row_that_cannot_be_read_hides_no_other() {
     database.execute(sql, []).unwrap();
     drop(database);
     let log = sqlite(folder.path());
-    let rows = log.since(longhaul_events::Position(0), 999).unwrap();
+    let rows = log.since(Position(0), 999).unwrap();
     assert_eq!(rows.iter().filter(|row| row.is_ok()).count(), 119);
     assert!(log.stream_names().unwrap().contains(&session(2).to_string()));
     assert_eq!(log.verify_stream(&session(2).to_string()).unwrap().verdict, Verdict::Intact);

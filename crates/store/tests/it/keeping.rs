@@ -12,11 +12,11 @@ use longhaul_store::{Access, ImportError, Log, NewBlob, Options, SqliteLog, Stor
 
 use crate::support::*;
 
-fn large() -> NewBlob {
+pub(crate) fn large() -> NewBlob {
     NewBlob::new("large ".repeat(20_000).into_bytes())
 }
 
-fn files_under(folder: &Path) -> Vec<Vec<u8>> {
+pub(crate) fn files_under(folder: &Path) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -29,17 +29,17 @@ fn files_under(folder: &Path) -> Vec<Vec<u8>> {
     found
 }
 
-fn is_anywhere(folder: &Path, needle: &str) -> bool {
+pub(crate) fn is_anywhere(folder: &Path, needle: &str) -> bool {
     files_under(folder)
         .iter()
         .any(|bytes| bytes.windows(needle.len()).any(|window| window == needle.as_bytes()))
 }
 
-fn no_scrubbing() -> Scrubber {
+pub(crate) fn no_scrubbing() -> Scrubber {
     Scrubber::redacting("")
 }
 
-fn everything_is_intact(log: &SqliteLog) {
+pub(crate) fn everything_is_intact(log: &SqliteLog) {
     for stream in log.stream_names().unwrap() {
         assert_eq!(log.verify_stream(&stream).unwrap().verdict, Verdict::Intact, "{stream}");
     }
@@ -75,7 +75,8 @@ fn redaction_leaves_no_byte_of_the_value_and_a_chain_that_verifies() {
     assert!(is_anywhere(folder.path(), VALUE));
 
     let redacted = log.redact(&Scrubber::redacting(VALUE)).unwrap();
-    views.rebuild(&log).unwrap();
+    views.discard();
+    views.sessions(&log).unwrap();
     assert_eq!((redacted.decisions, redacted.blobs), (1, 2));
     assert!(!is_anywhere(folder.path(), VALUE));
     let report = log.verify_stream(&session(1).to_string()).unwrap();
@@ -225,7 +226,13 @@ fn garbage_is_not_restored() {
     everything_is_intact(&sqlite(folder.path()));
 }
 
-fn exported(log: &SqliteLog) -> String {
+/// As a release wrote it that did not count its lines.
+pub(crate) fn first_version(export: &str) -> String {
+    let lines = export.lines().filter(|line| !line.starts_with("{\"end\""));
+    lines.map(|line| line.replace("{\"export\":2}", "{\"export\":1}") + "\n").collect()
+}
+
+pub(crate) fn exported(log: &SqliteLog) -> String {
     let mut text = Vec::new();
     log.export(&log.stream_names().unwrap(), &mut text).unwrap();
     String::from_utf8(text).unwrap()
@@ -419,29 +426,6 @@ fn a_database_that_was_set_aside_can_be_restored_with_its_write_ahead_log() {
 }
 
 #[test]
-fn a_blob_that_was_redacted_and_collected_can_be_stored_again() {
-    const VALUE: &str = "open sesame, forty thieves";
-    let folder = tempfile::tempdir().unwrap();
-    let log = sqlite(folder.path());
-    for (n, repeat) in [(1, 500), (2, 9000)] {
-        let blob = NewBlob::new(VALUE.repeat(repeat).into_bytes());
-        append_blob(&log, session(n), 0, blob.clone());
-        append(&log, session(n), 1, &[closed()]).unwrap();
-        log.redact(&Scrubber::redacting(VALUE)).unwrap();
-        let plan = retention::plan(&Inventory {
-            as_of: log.last_position().unwrap(),
-            now: Timestamp(i64::MAX / 2),
-            blobs: log.blob_uses().unwrap(),
-            ..Inventory::default()
-        });
-        assert_eq!(log.collect(&plan, Timestamp(0)).unwrap().blobs, 1);
-        append_blob(&log, session(n + 10), 0, blob.clone());
-        assert_eq!(&*log.blob(blob.reference().sha256).unwrap(), VALUE.repeat(repeat).as_bytes());
-    }
-    everything_is_intact(&log);
-}
-
-#[test]
 fn redaction_does_not_make_damaged_bytes_whole() {
     const VALUE: &str = "open sesame, forty thieves";
     let folder = tempfile::tempdir().unwrap();
@@ -486,7 +470,8 @@ fn a_quarantine_travels_with_its_stream() {
     let line =
         format!("{{\"quarantined\":{{\"stream\":\"{}\",\"reason\":\"half of it is lost\"}}}}\n", session(1));
     let copy = sqlite(there.path());
-    copy.import(&mut Cursor::new(exported(&log) + &line), &no_scrubbing()).unwrap();
+    let of_the_first_version = first_version(&exported(&log)) + &line;
+    copy.import(&mut Cursor::new(of_the_first_version), &no_scrubbing()).unwrap();
     assert!(matches!(copy.head(session(1)), Err(StoreError::Quarantined { .. })));
     assert!(exported(&copy).contains("half of it is lost"), "and onwards");
 }

@@ -4,6 +4,7 @@ mod append;
 mod cli;
 mod many;
 mod watching;
+mod workflows;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -53,6 +54,7 @@ const BENCHES: &[Bench] = &[
     Bench { names: many::PROCESS_NAMES, run: many::processes },
     Bench { names: watching::NAMES, run: watching::latency },
     Bench { names: watching::IDLE_NAMES, run: watching::idle },
+    Bench { names: workflows::NAMES, run: workflows::validate },
 ];
 
 pub(in crate::driver) fn run(args: &Args) -> Result<(), Failure> {

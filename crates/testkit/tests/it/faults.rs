@@ -8,7 +8,7 @@ use std::process::Command;
 
 use longhaul_runtime::Places;
 use longhaul_store::StoreError;
-use longhaul_testkit::processes::{command, driver};
+use longhaul_testkit::processes::{command, driver, tool};
 use longhaul_testkit::{open_store, times};
 
 use crate::driven::{DRIVER, Said, run};
@@ -17,7 +17,7 @@ use crate::kills::{check_all, finished_steps};
 /// A driver under `strace`, with a fault at the n-th of some system calls.
 fn with_fault(said: &Said, home: &Path, fault: &str) -> Command {
     let own = said.command(home);
-    let mut traced = command("strace");
+    let mut traced = tool("strace", "strace");
     let calls = fault.split(':').next().unwrap();
     traced
         .args([
@@ -86,7 +86,7 @@ fn heavy_a_full_disk_refuses_and_later_takes_more() {
         out = home.path().display(),
     );
     fs::create_dir(home.path().join("small")).unwrap();
-    let mut namespaced = command("unshare");
+    let mut namespaced = tool("unshare", "util-linux");
     namespaced.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]);
     let output = namespaced.output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -173,7 +173,7 @@ fn a_clock_that_jumps_back_changes_nothing_but_the_times() {
     let (said, well) = run(with_steps(Said::default().command(home.path()), 3), Said::default());
     assert!(well);
     let own = with_steps(said.command(home.path()), 3);
-    let mut earlier = command("faketime");
+    let mut earlier = tool("faketime", "faketime");
     earlier.arg("2001-01-01 00:00:00").arg(own.get_program()).args(own.get_args());
     let (said, well) = run(earlier, said);
     assert!(well);

@@ -89,7 +89,7 @@ fn heavy_dying_inside_the_commit_loses_and_doubles_nothing() {
             ("rename,renameat,renameat2", "90000"),
         ] {
             let own = said.command(home.path());
-            let mut command = longhaul_testkit::processes::command("strace");
+            let mut command = longhaul_testkit::processes::tool("strace", "strace");
             command
                 .args(["-f", "-qq", "-o", "/dev/null", "-e", &format!("trace={call}")])
                 .args(["-e", &format!("inject={call}:signal=KILL:when={n}")])

@@ -1,21 +1,19 @@
 //! `longhaul log export`: streams as JSON lines, to be imported elsewhere.
 
-use std::fs;
-use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use longhaul_runtime::Error;
+use longhaul_runtime::types::Exported;
+use serde::Serialize;
 
 use crate::context::Context;
-use crate::error::CliError;
-use crate::output::count;
+use crate::error::{CliError, ENVIRONMENT};
+use crate::output::{Format, count};
 
 /// Write streams as JSON lines, with their chains and blobs, for `longhaul log import`.
 ///
 /// An export holds the keys of the sessions: whoever has it can go on in their name. Without a stream, all
-/// are written.
+/// are written. Exits with 4 if a content that should be here could not be given; the export names it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Streams, such as `session/s-041061050r3gg`, or only their ids.
@@ -27,35 +25,61 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
+/// What came of an export that went to a file.
+#[derive(Debug, Serialize)]
+struct ExportedRow {
+    streams: u64,
+    decisions: u64,
+    left_out: Vec<LeftOut>,
+    file: String,
+}
+
+/// A content that should be here and could not be given.
+#[derive(Debug, Serialize)]
+struct LeftOut {
+    blob: String,
+    problem: String,
+}
+
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let reader = context.system()?.reader()?.ok_or(CliError::NoStore { verb: "export" })?;
     let streams = match &*args.streams {
         [] => reader.streams()?,
         named => named.iter().map(|text| reader.find_stream(text)).collect::<Result<_, _>>()?,
     };
-    let decisions = match args.output.as_deref().filter(|path| *path != Path::new("-")) {
-        Some(path) => to_file(path, |out| reader.export(&streams, out))?,
+    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let exported = match file {
+        Some(path) if path.symlink_metadata().is_ok() => {
+            return Err(CliError::Exists { path: path.to_owned() });
+        }
+        Some(path) => reader.export_file(&streams, path)?,
         None => reader.export(&streams, &mut context.output.data())?,
     };
-    let (decisions, streams) = (count(decisions, "decision"), count(streams.len() as u64, "stream"));
-    context.output.say(&format!("exported {decisions} of {streams}"));
-    Ok(ExitCode::SUCCESS)
+    tell(context, streams.len() as u64, exported, file)
 }
 
-/// For the owner's eyes only, and complete or not there.
-pub(crate) fn to_file(
-    path: &Path,
-    export: impl FnOnce(&mut dyn Write) -> Result<u64, Error>,
-) -> Result<u64, CliError> {
-    let file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    let file = file.map_err(CliError::file("write", path))?;
-    let mut writer = BufWriter::new(&file);
-    let written = export(&mut writer).map_err(CliError::from).and_then(|decisions| {
-        let stored = writer.flush().and_then(|()| file.sync_all());
-        stored.map(|()| decisions).map_err(CliError::file("write", path))
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(path);
+/// On standard output the export itself names what was left out of it.
+pub(crate) fn tell(
+    context: &Context,
+    streams: u64,
+    exported: Exported,
+    file: Option<&Path>,
+) -> Result<ExitCode, CliError> {
+    let Exported { decisions, left_out } = exported;
+    let left_out: Vec<LeftOut> =
+        left_out.into_iter().map(|(hash, problem)| LeftOut { blob: hash.to_string(), problem }).collect();
+    context.output.say(&format!("exported {} of {}", count(decisions, "decision"), count(streams, "stream")));
+    for LeftOut { blob, problem } in &left_out {
+        context.output.say(&format!("left out: blob {blob} {problem}"));
     }
-    written
+    let code = if left_out.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(ENVIRONMENT) };
+    if !left_out.is_empty() {
+        let contents = count(left_out.len() as u64, "content");
+        context.output.say(&format!("the export is not complete: {contents} could not be given"));
+    }
+    if let Some(file) = file.filter(|_| context.output.format() == Format::Json) {
+        let file = file.display().to_string();
+        context.output.text("", &ExportedRow { streams, decisions, left_out, file })?;
+    }
+    Ok(code)
 }

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::Row;
+use crate::output::{Row, count};
 
 /// Take in an export: all of it, or nothing if any of it does not fit.
 ///
@@ -29,6 +29,7 @@ struct ImportedRow {
     left_out: u64,
     blobs: u64,
     scrubbed: u64,
+    lifted: u64,
 }
 
 impl Row for ImportedRow {
@@ -51,9 +52,21 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         let file = File::open(&args.file).map_err(CliError::file("read", &args.file))?;
         Box::new(BufReader::new(file))
     };
-    let Imported { streams, decisions, already_here, left_out, blobs, scrubbed } =
+    let Imported { streams, decisions, already_here, left_out, blobs, scrubbed, lifted } =
         system.commands()?.import(&mut *source)?;
-    context.output.row(ImportedRow { streams, decisions, already_here, left_out, blobs, scrubbed })?;
+    context.output.row(ImportedRow {
+        streams,
+        decisions,
+        already_here,
+        left_out,
+        blobs,
+        scrubbed,
+        lifted,
+    })?;
+    if lifted > 0 {
+        let streams = count(lifted, "quarantined stream");
+        context.output.say(&format!("whole again, and free to go on: {streams}"));
+    }
     if left_out > 0 {
         context.output.say("workspaces were left out: register and trust them on each machine");
     }

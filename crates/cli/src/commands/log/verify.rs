@@ -13,6 +13,8 @@ use crate::progress::Bar;
 
 /// Check that streams are what was written: bytes, order, and the blobs that they name.
 ///
+/// Without a stream it also looks for decisions that are gone from the log, whoever they belonged to.
+///
 /// It shows damage and casual edits; it does not prove anything against the owner of the machine. Exits with
 /// 4 if a stream is not intact. `redacted` is intact.
 #[derive(Debug, clap::Args)]
@@ -43,6 +45,11 @@ impl Row for VerdictRow {
 }
 
 impl VerdictRow {
+    /// What is missing belongs to no stream that is known.
+    fn of_gap(reason: String) -> Self {
+        Self { stream: "log".to_owned(), events: 0, redacted: 0, verdict: "broken", reason: Some(reason) }
+    }
+
     fn of(report: StreamReport) -> Self {
         let StreamReport { stream, events, redacted, verdict } = report;
         let (verdict, reason) = match verdict {
@@ -77,7 +84,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         bar.step();
     }
     drop(bar);
+    let gaps = if args.stream.is_none() { reader.missing_decisions()? } else { Vec::new() };
+    let missing = gaps.len();
+    rows.extend(gaps.into_iter().map(VerdictRow::of_gap));
     context.output.rows(&rows)?;
+    if missing > 0 {
+        context.output.say("decisions are missing from the log; see `longhaul doctor`");
+        return Ok(ExitCode::from(ENVIRONMENT));
+    }
     if bad > 0 {
         let streams = count(rows.len() as u64, "stream");
         context.output.say(&format!("{bad} of {streams} not intact; see `longhaul doctor`"));

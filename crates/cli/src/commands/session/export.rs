@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::find;
-use crate::commands::log::export::to_file;
+use crate::commands::log::export::tell;
 use crate::context::Context;
 use crate::error::CliError;
-use crate::output::count;
 
 /// Write a session with its workflow and everything it holds, for `longhaul session import`.
 ///
@@ -26,13 +25,17 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
     let (reader, row) = find(&system, &args.session)?;
-    let decisions = match args.output.as_deref().filter(|path| *path != Path::new("-")) {
-        Some(path) => to_file(path, |out| reader.export_session(row.id, out))?,
-        None => reader.export_session(row.id, &mut context.output.data())?,
+    let streams = [reader.whole_session(row.id)?];
+    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let exported = match file {
+        Some(path) if path.symlink_metadata().is_ok() => {
+            return Err(CliError::Exists { path: path.to_owned() });
+        }
+        Some(path) => reader.export_file(&streams, path)?,
+        None => reader.export(&streams, &mut context.output.data())?,
     };
-    context.output.say(&format!("exported {} of {}", count(decisions, "decision"), row.id));
     if let Some(checkout) = &row.checkout {
         context.output.say(&format!("it was started in {}; the files there are not in it", checkout.path));
     }
-    Ok(ExitCode::SUCCESS)
+    tell(context, 1, exported, file)
 }

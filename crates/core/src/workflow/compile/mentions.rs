@@ -213,11 +213,7 @@ mod tests {
     #[test]
     fn only_paths_in_double_braces_are_expressions() {
         let text = "{{ a.b | json }} {x} {{}} {{not a path}} {{{c}}} {{open";
-        let found: Vec<_> = expressions(text)
-            .iter()
-            .map(|it| (it.path.clone(), it.filters))
-            .map(|(p, f)| format!("{p}{f}"))
-            .collect();
+        let found: Vec<_> = expressions(text).iter().map(|it| format!("{}{}", it.path, it.filters)).collect();
         assert_eq!(found, ["a.b| json", "c"]);
     }
 }

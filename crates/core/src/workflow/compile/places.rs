@@ -8,6 +8,8 @@ use std::ops::Range;
 pub struct Places {
     /// In the order of the file. An id that stands here twice is a duplicate.
     steps: Vec<(String, Range<usize>)>,
+    /// The first of each id.
+    by_id: BTreeMap<String, Range<usize>>,
     fields: BTreeMap<(String, &'static str), Range<usize>>,
     children: Vec<(String, Range<usize>)>,
 }
@@ -16,6 +18,7 @@ impl Places {
     /// Notes a step, in the order of the file: the span of its id is best.
     pub fn step(&mut self, id: &str, span: &Range<usize>) {
         self.steps.push((id.to_owned(), span.clone()));
+        self.by_id.entry(id.to_owned()).or_insert_with(|| span.clone());
     }
 
     /// Notes where a field of a step stands, by the name that it has in the native format: `when`, `jumpIf` and its
@@ -41,7 +44,7 @@ impl Places {
     }
 
     pub fn of_step(&self, step: &str) -> Range<usize> {
-        self.steps.iter().find(|(id, _)| id == step).map_or(0..0, |(_, span)| span.clone())
+        self.by_id.get(step).cloned().unwrap_or(0..0)
     }
 
     /// Every step that was noted, with its place.

@@ -13,10 +13,23 @@ use crate::workflow::step::{LoopOver, Step, StepKind};
 use crate::workflow::suggest::or_known;
 use crate::workflow::{VarDeclaration, VarType, VarWriter, Vars, Workflow};
 
-/// How much routine text one compilation may expand, so that routines that call routines cannot grow without end.
-pub(super) const MOST_EXPANDED_BYTES: usize = 16 << 20;
+/// How many calls of routines one compilation may expand, and how many bytes of text, so that routines that call
+/// routines cannot grow without end.
+const MOST_CALLS: usize = 500;
+const MOST_BYTES: usize = 4 << 20;
 /// How many findings of a routine's file are told at the step that calls it.
 const MOST_TOLD: usize = 3;
+
+/// How much may still be expanded in this compilation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fuel {
+    calls: usize,
+    bytes: usize,
+}
+
+impl Fuel {
+    pub(super) const FULL: Self = Self { calls: MOST_CALLS, bytes: MOST_BYTES };
+}
 
 /// A step that asks for a routine.
 #[derive(Debug)]
@@ -88,13 +101,18 @@ impl Context<'_> {
     }
 
     fn burn(&self, call: &Call<'_>, source: &Source) -> Option<()> {
-        if let Some(left) = self.fuel.get().checked_sub(source.text.len()) {
-            self.fuel.set(left);
+        let fuel = self.fuel.get();
+        let left =
+            Fuel { calls: fuel.calls.saturating_sub(1), bytes: fuel.bytes.saturating_sub(source.text.len()) };
+        self.fuel.set(left);
+        if fuel.calls > 0 && fuel.bytes >= source.text.len() {
             return Some(());
         }
         self.findings.error(
             call.span,
-            "with this call the routines of this workflow come to more than 16 MB of text",
+            format!(
+                "with their own calls, the routines come to more than {MOST_CALLS} calls or 4 MB of text"
+            ),
             "call fewer routines, or spawn sessions of their own",
         );
         None
@@ -112,7 +130,8 @@ impl Context<'_> {
     }
 }
 
-fn prefix_ids(steps: &mut [Step], caller: &str) {
+/// Makes every id of these steps `caller.step`, with what refers to them.
+pub(in crate::workflow) fn prefix_ids(steps: &mut [Step], caller: &str) {
     let mut ids = BTreeSet::new();
     gather_ids(steps, &mut ids);
     prefix(steps, caller, &ids);

@@ -57,6 +57,29 @@ pub(super) fn gather(validator: &Validator, artifact: &Value, example: &Value) -
     problems
 }
 
+/// Only what is wrong with sizes and patterns.
+pub(super) fn gather_limits(validator: &Validator, value: &Value) -> Vec<Problem> {
+    let errors = validator.iter_errors(value).filter(|error| is_limit(error.kind()));
+    let mut problems: Vec<_> = errors.map(|error| of_error(&error, None)).collect();
+    problems.sort();
+    problems.dedup();
+    problems
+}
+
+fn is_limit(kind: &ValidationErrorKind) -> bool {
+    matches!(
+        kind,
+        ValidationErrorKind::MinLength { .. }
+            | ValidationErrorKind::MaxLength { .. }
+            | ValidationErrorKind::Minimum { .. }
+            | ValidationErrorKind::Maximum { .. }
+            | ValidationErrorKind::MinItems { .. }
+            | ValidationErrorKind::MaxItems { .. }
+            | ValidationErrorKind::UniqueItems
+            | ValidationErrorKind::Pattern { .. }
+    )
+}
+
 pub(super) fn place(pointer: &str) -> String {
     if pointer.is_empty() { "/".to_owned() } else { pointer.to_owned() }
 }

@@ -5,7 +5,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
-use super::{Diagnostic, Key, Limits, MOST_DEPTH, Node, NodeValue, check_text, map_of};
+use super::{Diagnostic, Key, Limits, Node, NodeValue, check_text, map_of, too_deep};
 
 pub(super) fn parse(text: &str, limits: &mut Limits) -> Result<Option<Node>, Diagnostic> {
     let result = parse_to_ast(text, &CollectOptions::default(), &strict())
@@ -32,10 +32,7 @@ fn syntax_error(error: &ParseError, limits: &Limits) -> Diagnostic {
     let range = error.range();
     let place = limits.place(range.start..range.end);
     match error.kind() {
-        ParseErrorKind::NestingDepthExceeded => {
-            Diagnostic::error(place, format!("this lies more than {MOST_DEPTH} levels deep"))
-                .fix("flatten the lists and maps around it")
-        }
+        ParseErrorKind::NestingDepthExceeded => too_deep(place),
         kind => {
             let words = kind.to_string();
             let mut letters = words.chars();

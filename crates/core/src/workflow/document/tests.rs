@@ -59,7 +59,7 @@ fn a_byte_order_mark_shifts_no_place() {
 #[test]
 fn words_that_only_look_like_numbers_are_texts() {
     for word in
-        ["1.2.0", "10m", "400k", "3usd", "0755a", "-", "+", "0x", "0x+1", "1e", "inf", ".inf", "nan", "1_000"]
+        ["1.2.0", "10m", "400k", "3usd", "0755a", "+", "0x", "0x+1", "1e", "inf", ".inf", "nan", "1_000"]
     {
         assert_eq!(yaml(&format!("[{word}]")).unwrap().to_json(), serde_json::json!([word]), "{word}");
     }
@@ -113,7 +113,7 @@ fn depth_size_and_number_of_values_are_bounded() {
     for syntax in [Syntax::Yaml, Syntax::Json] {
         assert!(parse(&deep(64), syntax).is_ok());
         assert_eq!(refusal(&deep(65), syntax), "1:65 this lies more than 64 levels deep");
-        assert!(refusal(&deep(5000), syntax).contains("more than"));
+        assert!(refusal(&deep(5000), syntax).ends_with("this lies more than 64 levels deep"));
         let many = format!("[{}1]", "1,".repeat(MOST_NODES));
         assert!(refusal(&many, syntax).ends_with("the file has more than 100000 values"));
         let long = format!("[\"{}\"]", "x".repeat(MOST_BYTES));

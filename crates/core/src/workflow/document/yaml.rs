@@ -4,10 +4,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, Span};
+use granit_parser::{ErrorKind, Event, Options, Parser, ScalarStyle, ScanError, Span};
 use serde_json::Number;
 
-use super::{Diagnostic, Key, Limits, Node, NodeValue, check_text, map_of};
+use super::{Diagnostic, Key, Limits, Node, NodeValue, check_text, map_of, too_deep};
 
 /// Reads the one document of a text; none if the text holds nothing but comments.
 pub(super) fn parse(text: &str, limits: &mut Limits) -> Result<Option<Node>, Diagnostic> {
@@ -75,6 +75,9 @@ impl Builder<'_> {
 
     fn syntax_error(&self, error: &ScanError) -> Diagnostic {
         let at = error.marker().byte_offset().unwrap_or(self.text.len()).min(self.text.len());
+        if *error.kind() == ErrorKind::RecursionLimitExceeded {
+            return too_deep(self.limits.place(at..at));
+        }
         let message = format!("this is not YAML: {}", error.info());
         Diagnostic::error(self.limits.place(at..at), message)
             .fix("look at the indentation, the quotes and the colons here and on the line above")

@@ -52,29 +52,33 @@ fn no_bundled_workflow_needs_a_workspace() {
 /// The walks themselves are made where sessions are; here each answer is given to its step.
 #[test]
 fn every_scripted_answer_is_judged_as_its_walk_says() {
-    for (name, workflow) in compiled() {
+    for (_, workflow) in compiled() {
         for path in walks_of(&workflow.id).paths {
-            let mut vars: BTreeMap<String, Arc<Value>> =
-                path.vars.into_iter().map(|(name, value)| (name, Arc::new(value))).collect();
-            for scripted in path.answers {
-                let place = format!("{name}, {}, {}", path.name, scripted.step);
-                let step = find(&workflow, &scripted.step).unwrap_or_else(|| panic!("{place}: no such step"));
-                match (&scripted.gate, &scripted.confirm) {
-                    (Some(_), _) => assert!(matches!(step.kind, StepKind::Gate(_)), "{place}"),
-                    (None, Some(_)) => assert!(step.confirm.is_some(), "{place}"),
-                    (None, None) => {
-                        let refused = scripted.refused;
-                        let judged = answer::check(&workflow, step, &Scope::new(&vars), &scripted.answer());
-                        assert_eq!(judged.is_err(), refused, "{place}: {judged:?}");
-                        let set = judged.map(|accepted| accepted.set).unwrap_or_default();
-                        vars.extend(set.into_iter().map(|(name, value)| (name, Arc::new(value))));
-                    }
-                }
-            }
-            let known = |id: &String| find(&workflow, id).is_some_and(|step| step.when.is_some());
-            assert!(path.skipped.iter().all(known), "{name}, {}: {:?}", path.name, path.skipped);
+            give_answers(&workflow, path);
         }
     }
+}
+
+fn give_answers(workflow: &Workflow, path: WalkPath) {
+    let mut vars: BTreeMap<String, Arc<Value>> =
+        path.vars.into_iter().map(|(name, value)| (name, Arc::new(value))).collect();
+    for scripted in path.answers {
+        let place = format!("{}, {}, {}", workflow.id, path.name, scripted.step);
+        let step = find(workflow, &scripted.step).unwrap_or_else(|| panic!("{place}: no such step"));
+        if scripted.gate.is_some() {
+            assert!(matches!(step.kind, StepKind::Gate(_)), "{place}");
+        } else if scripted.confirm.is_some() {
+            assert!(step.confirm.is_some(), "{place}");
+        } else {
+            let refused = scripted.refused;
+            let judged = answer::check(workflow, step, &Scope::new(&vars), &scripted.answer());
+            assert_eq!(judged.is_err(), refused, "{place}: {judged:?}");
+            let set = judged.map(|accepted| accepted.set).unwrap_or_default();
+            vars.extend(set.into_iter().map(|(name, value)| (name, Arc::new(value))));
+        }
+    }
+    let may_be_skipped = |id: &String| find(workflow, id).is_some_and(|step| step.when.is_some());
+    assert!(path.skipped.iter().all(may_be_skipped), "{}: {:?}", workflow.id, path.skipped);
 }
 
 #[test]
@@ -93,7 +97,7 @@ fn what_the_guide_shows_compiles() {
 
 /// A file around the steps of an example, with what such steps may name.
 fn around(steps: &str) -> String {
-    let steps: String = steps.lines().map(|line| format!("  {line}\n")).collect();
+    let steps = format!("  {}", steps.replace('\n', "\n  "));
     format!(
         "longhaul: 1\nid: guide.example\nname: Example\nversion: 1.0.0\n\
          vars:\n  goal: {{ type: string, required: true }}\n  risk: {{ enum: [low, high], default: low }}\n\

@@ -26,8 +26,11 @@ impl Reader<'_> {
     }
 
     /// Everything of an agent's step but its text.
-    pub(super) fn prompt(&mut self, reading: Reading<'_, '_>, body: Body) -> Prompt {
+    pub(super) fn prompt(&mut self, reading: Reading<'_, '_>, mut body: Body) -> Prompt {
         let Reading { fields, id, .. } = reading;
+        if let Body::Blocks(blocks) = &mut body {
+            self.features.iter().for_each(|feature| feature.add_to(blocks));
+        }
         let fragments = self.fragments(fields);
         let produces = self.produces(fields);
         let (outputs, control) = self.output(fields, id);
@@ -153,7 +156,7 @@ pub(super) fn body(node: &Node, findings: &Findings) -> Option<Body> {
         verify: fields.one_or_more_texts("verify"),
     };
     fields.finish();
-    if blocks == Blocks::default() {
+    if node.entries().is_empty() {
         findings.error(&node.span, "`prompt` says nothing", "give it a `goal`");
     }
     Some(Body::Blocks(blocks))

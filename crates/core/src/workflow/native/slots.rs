@@ -2,7 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::{Context, Fields, Node, NodeValue, Workflow};
+use super::{Context, Fields, Node, NodeValue, shortened};
+use crate::workflow::features::{FEATURES, Feature, feature};
+use crate::workflow::fields::text_of;
+use crate::workflow::suggest::or_known;
+
+const PREFIX: &str = "wr.features.";
 
 /// The file with its slots filled: `{{slots.name}}` becomes what the workspace binds, else the slot's default.
 pub(super) fn fill(root: &Node, context: &Context<'_>) -> Node {
@@ -41,14 +46,20 @@ fn fill_node(node: &mut Node, values: &BTreeMap<String, String>) {
     }
 }
 
-/// The features that the file asks for.
-pub(super) fn features(fields: &mut Fields<'_>) -> Vec<String> {
-    let names = fields.texts("features");
-    if let (Some(key), false) = (fields.key("features"), names.is_empty()) {
-        fields.findings().warning(&key.span, "features are not written yet", "wait for the merge");
+/// The features that the file asks for, by their short or full name.
+pub(super) fn features(fields: &mut Fields<'_>) -> Vec<&'static Feature> {
+    let findings = fields.findings();
+    let mut found = Vec::new();
+    for node in fields.list("features") {
+        let Some(name) = text_of(node, "a feature", findings) else { continue };
+        match feature(&name).or_else(|| feature(&format!("{PREFIX}{name}"))) {
+            Some(feature) => found.push(feature),
+            None => {
+                let known = FEATURES.iter().map(|feature| feature.name.trim_start_matches(PREFIX));
+                let message = format!("there is no feature `{}`", shortened(&name));
+                findings.error(&node.span, message, or_known(&name, known.collect::<Vec<_>>()));
+            }
+        }
     }
-    names
+    found
 }
-
-/// Adds the lines of the features to every prompt that is written in blocks.
-pub(super) fn add_features(_workflow: &mut Workflow, _features: &[String]) {}

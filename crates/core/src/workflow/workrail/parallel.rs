@@ -1,0 +1,93 @@
+//! Parallel steps: sessions of other workflows, side by side.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::condition;
+use super::reading::{Reader, model_tier, plain_prompt, text, texts};
+use super::step::{Around, Frame};
+use crate::workflow::document::Node;
+use crate::workflow::fields::Fields;
+use crate::workflow::prompt::{Body, Notes, Prompt};
+use crate::workflow::step::{Child, Join, OnFailure, Parallel, Step, StepKind};
+
+impl Reader<'_> {
+    pub(super) fn parallel(&self, fields: &mut Fields<'_>, frame: Frame, around: &Around) -> Option<Step> {
+        let node = fields.required("parallelDelegations")?;
+        self.place(&frame.id, "parallel", &node.span);
+        let delegations = fields.list("parallelDelegations");
+        if delegations.is_empty() && node.as_list().is_some() {
+            self.findings.error(&node.span, "a parallel step needs at least one delegation", "add one");
+        }
+        let children = delegations.iter().filter_map(|node| self.child(node)).collect();
+        let notes_optional = self.notes_optional(fields, around);
+        let synthesis = fields.node("synthesis").and_then(|node| self.synthesis(node, notes_optional));
+        let parallel = Parallel {
+            children,
+            join: Join::All,
+            on_failure: OnFailure::Continue,
+            synthesis: synthesis.map(Box::new),
+        };
+        Some(frame.step(StepKind::Parallel(parallel)))
+    }
+
+    fn child(&self, node: &Node) -> Option<Child> {
+        let mut fields = Fields::of(node, "a delegation", self.findings)?;
+        let workflow = fields.required_text("workflowId");
+        if let (Some(id), Some(node)) = (&workflow, fields.raw("workflowId")) {
+            self.gathered.borrow_mut().places.child(id, &node.span);
+        }
+        let goal = text(&mut fields, "goal");
+        let when = fields.node("runCondition").and_then(|node| condition::read(node, self.findings));
+        let with = self.given(&mut fields);
+        let model = model_tier(&mut fields);
+        let allowed_tools = texts(&mut fields, "allowedTools");
+        fields.finish();
+        Some(Child {
+            workflow: workflow?,
+            goal,
+            when,
+            brief: None,
+            with,
+            for_each: None,
+            model,
+            allowed_tools,
+        })
+    }
+
+    /// Vars of the child: arguments as they are, mapped vars as templates.
+    fn given(&self, fields: &mut Fields<'_>) -> BTreeMap<String, Value> {
+        let mut with = BTreeMap::new();
+        for (key, node) in fields.entries("contextMapping") {
+            match node.as_text() {
+                Some(path) => {
+                    with.insert(key.name.clone(), json!(format!("{{{{{}}}}}", path.trim())));
+                }
+                None => {
+                    let message =
+                        format!("`{}` must be the name of a var, and this is {}", key.name, node.described());
+                    self.findings.error(&node.span, message, "write the name in quotes");
+                }
+            }
+        }
+        for (key, node) in fields.entries("args") {
+            if with.insert(key.name.clone(), node.to_json()).is_some() {
+                let message =
+                    format!("`{}` is in `args` and in `contextMapping`; the argument is taken", key.name);
+                self.warn(&key.span, message, "keep one of them");
+            }
+        }
+        with
+    }
+
+    fn synthesis(&self, node: &Node, notes_optional: bool) -> Option<Prompt> {
+        let mut fields = Fields::of(node, "`synthesis`", self.findings)?;
+        let words = text(&mut fields, "prompt").unwrap_or_else(|| "Bring the results together.".to_owned());
+        let outputs: Vec<_> = self.output(&mut fields).into_iter().collect();
+        fields.finish();
+        let optional = notes_optional || outputs.iter().any(|output| output.required);
+        let notes = if optional { Notes::Optional } else { Notes::Required };
+        Some(Prompt { outputs, ..plain_prompt(Body::Text(words), notes) })
+    }
+}
