@@ -63,11 +63,11 @@ fn next(view: &StepView) -> String {
         commands.push(format!("longhaul session advance {token}{}", flags(requires)));
     }
     if let Some(token) = &view.checkpoint_token {
-        commands.push(format!("longhaul session checkpoint {token} --notes TEXT    (notes on the way)"));
+        commands.push(format!("longhaul session checkpoint {token} --notes TEXT  # notes on the way"));
     }
     match &view.gate {
         Some(gate) if gate.accepts <= Channel::Terminal => {
-            commands.push(format!("longhaul gate approve {}    (or `reject`; a person's to say)", gate.id));
+            commands.push(format!("longhaul gate approve {}  # or `reject`; a person's to say", gate.id));
         }
         Some(gate) => commands.push(format!(
             "nothing at this terminal: the gate takes an answer by `{}` or stronger",
@@ -76,14 +76,13 @@ fn next(view: &StepView) -> String {
         None => {}
     }
     if let Some(working) = &view.working {
-        commands
-            .push(format!("longhaul session resume {id}    (at work since {}; ask again)", working.since));
+        commands.push(format!("longhaul session resume {id}  # at work since {}; ask again", working.since));
     }
     if view.is_complete {
-        commands.push(format!("longhaul session continue {id} TEXT    (complete; this asks for more)"));
+        commands.push(format!("longhaul session continue {id} TEXT  # complete; this asks for more"));
     }
     if commands.is_empty() {
-        commands.push(format!("longhaul session show {id}    (what happened)"));
+        commands.push(format!("longhaul session show {id}  # what happened"));
     }
     commands.iter().map(|command| lines(&format!("next: {command}"), "  ")).collect()
 }

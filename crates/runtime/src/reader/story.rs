@@ -164,17 +164,24 @@ impl Reader {
 
 /// Which events no longer lead to where a session stands.
 #[derive(Debug, Default)]
-pub(super) struct Left(Vec<(Seq, Seq)>);
+pub(super) struct Left {
+    stretches: Vec<(Seq, Seq)>,
+    /// The word that sends a session back stands before the fork, and is not part of what is left.
+    rewound: Option<Seq>,
+}
 
 impl Left {
     pub(super) fn see(&mut self, told: &Told) {
-        if let SessionEvent::Forked { from, .. } = &told.event {
-            self.0.push((from.0, told.seq));
+        let rewound = self.rewound.take();
+        match &told.event {
+            SessionEvent::Rewound { .. } => self.rewound = Some(told.seq),
+            SessionEvent::Forked { from, .. } => self.stretches.push((from.0, rewound.unwrap_or(told.seq))),
+            _ => {}
         }
     }
 
     pub(super) fn holds(&self, seq: Seq) -> bool {
-        self.0.iter().any(|(after, before)| *after < seq && seq < *before)
+        self.stretches.iter().any(|(after, before)| *after < seq && seq < *before)
     }
 }
 

@@ -29,7 +29,12 @@ impl Commands {
         let workflow = self.workflow_of(&session)?;
         let standing = self.standing_of(&workflow, &session)?;
         let words = render::taking_up(&workflow, &walk::scope(&standing));
-        view.prompt = view.prompt.map(|prompt| format!("{words}\n\n{prompt}"));
+        // The first step says it already.
+        let is_known = |prompt: &str| words.split_once("\n\n").is_some_and(|(_, said)| prompt.contains(said));
+        view.prompt = view.prompt.map(|prompt| match is_known(&prompt) {
+            true => prompt,
+            false => format!("{words}\n\n{prompt}"),
+        });
         Ok(view)
     }
 
