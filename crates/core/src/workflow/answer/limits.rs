@@ -109,7 +109,7 @@ fn nul(name: &str) -> Reason {
     )
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Shape {
     depth: usize,
     has_nul: bool,
