@@ -197,8 +197,6 @@ impl Session {
     pub fn apply(&mut self, event: &SessionEvent) {
         self.seq = self.seq.plus(1);
         match event {
-            // A second opening cannot be decided; were it in a log, it would change nothing.
-            SessionEvent::Opened { .. } => {}
             SessionEvent::DriverTaken { epoch, driver, expires_at } => {
                 self.epoch = *epoch;
                 self.lease = Some(Lease { driver: driver.clone(), epoch: *epoch, expires_at: *expires_at });
@@ -261,7 +259,9 @@ impl Session {
                 self.phase = *phase;
                 self.closed = None;
             }
-            SessionEvent::WayChosen { .. }
+            // A second opening cannot be decided; were it in a log, it would change nothing.
+            SessionEvent::Opened { .. }
+            | SessionEvent::WayChosen { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Rewound { .. } => {}

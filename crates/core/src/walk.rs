@@ -120,9 +120,13 @@ impl<'a> Walk<'a> {
         self.search(Found::Nothing)
     }
 
-    /// Hands out a step that the session stands at once more, with words of what was wrong.
+    /// Hands out a step that the session stands at once more, with words of what was wrong. What no agent
+    /// can do again is for a person to look at.
     pub fn again(mut self, id: &StepId, words: &str) -> Way {
         let step = self.stand_at(id)?;
+        if !matches!(step.kind, StepKind::Prompt(_)) {
+            return self.search(Found::Park(step, vec![not_confirmed(step, words)]));
+        }
         let mut arrival = self.hand_out(step);
         if let Arrival::Step(NewStep { prompt: Content::Inline(prompt), .. }) = &mut arrival
             && let Some(text) = prompt["text"].as_str()
@@ -163,13 +167,11 @@ impl<'a> Walk<'a> {
         let Some(spot) = self.spots.last().copied() else {
             return Found::Close(CloseOutcome::Completed);
         };
-        match spot.steps.get(spot.index) {
-            Some(step) => self.arrive(step),
-            None => {
-                self.spots.pop();
-                self.list_ended()
-            }
+        if let Some(step) = spot.steps.get(spot.index) {
+            return self.arrive(step);
         }
+        self.spots.pop();
+        self.list_ended()
     }
 
     fn list_ended(&mut self) -> Found<'a> {
@@ -283,6 +285,14 @@ fn find<'a>(steps: &'a [Step], id: &str) -> Option<Vec<Spot<'a>>> {
 
 fn id_of(step: &Step) -> StepId {
     StepId(step.id.clone())
+}
+
+fn not_confirmed(step: &Step, words: &str) -> Reason {
+    Reason::new(
+        "not_confirmed",
+        format!("what `{}` did was not confirmed: {words}", step.id),
+        "rewind to a step before it, or cancel the session",
+    )
 }
 
 fn unknown_step(id: &str) -> Reason {

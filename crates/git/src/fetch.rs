@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::command::Git;
 use crate::{Error, Kind, ObjectId, Repository, resolve};
 
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Neither `http` nor `git`: anybody on the way could put other content in place.
 const PROTOCOLS: &str = "file:https:ssh";

@@ -3,9 +3,10 @@
 
 mod advance;
 mod bench;
+mod walk;
 mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -28,6 +29,17 @@ enum Verb {
     Watch(watch::Args),
     /// Measure, and print one JSON line for each bar.
     Bench(bench::Args),
+    /// Walk a workflow to its end.
+    Walk(walk::Args),
+    /// Perform the work of a session, as the hidden verb of the product does.
+    Runner { session: String },
+    /// Advance a walk by one step and print the next handle.
+    Step {
+        #[arg(long)]
+        home: PathBuf,
+        #[arg(long)]
+        handle: String,
+    },
     /// Print the schema that this build knows.
     Schema,
 }
@@ -41,6 +53,9 @@ pub fn main() -> ExitCode {
         Verb::Advance(args) => advance::run(&args),
         Verb::Watch(args) => watch::run(&args),
         Verb::Bench(args) => bench::run(&args),
+        Verb::Walk(args) => walk::run(&args),
+        Verb::Runner { session } => walk::runner(&session),
+        Verb::Step { home, handle } => bench::walk::step(&home, &handle).and_then(|next| say(&next)),
         Verb::Schema => say(&longhaul_store::SCHEMA_VERSION.to_string()),
     };
     match result {

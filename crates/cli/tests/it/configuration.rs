@@ -26,6 +26,7 @@ fn each_setting_names_its_origin() {
         exit 0
         --- stdout
         KEY              VALUE  ORIGIN
+        bindings                default
         retention.blobs  7d     [HOME]/shop/.longhaul/config.yml:2
         retention.disk   20G    default
         --- stderr
@@ -37,6 +38,7 @@ fn each_setting_names_its_origin() {
         exit 0
         --- stdout
         KEY              VALUE  ORIGIN
+        bindings                default
         retention.blobs  30d    [HOME]/home/config/config.yml:3
         retention.disk   5G     $LONGHAUL_RETENTION_DISK
         --- stderr
@@ -44,6 +46,7 @@ fn each_setting_names_its_origin() {
     shows!(home.longhaul(&["config", "show", "--origin", "--json", "-c", "retention.blobs=1d"]), @r#"
         exit 0
         --- stdout
+        {"key":"bindings","value":"","origin":"default","about":"the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`"}
         {"key":"retention.blobs","value":"1d","origin":"--config","about":"how long `gc` keeps the large contents of closed sessions"}
         {"key":"retention.disk","value":"20G","origin":"default","about":"above this size of the data directory `doctor` and `gc` warn"}
         --- stderr

@@ -81,6 +81,17 @@ fn a_valid_file_is_silent_and_a_wrong_one_is_shown_where_it_is_wrong() {
     ");
     write(&home.join("bad.yml"), small("team.bad", "Bad").replace("title: First", "titel: First"));
     shows!(home.longhaul(&["workflow", "validate", "good.yml", "bad.yml"]), @r"
+        exit 3
+        --- stdout
+        error: a step has no key `titel`
+          --> bad.yml:10:5
+           |
+        10 |     titel: First
+           |     ^^^^^
+           |
+           = help: did you mean `title`?
+        --- stderr
+        2 files: 1 error, 0 warnings
     ");
 }
 

@@ -30,15 +30,9 @@ impl Session {
     /// Says which facts a command would add. Reads state, changes nothing.
     pub fn decide(&self, command: Command) -> Result<Vec<SessionEvent>, Rejection> {
         match command {
-            Command::Rewind { actor, rewind } => return self.rewind(actor, rewind),
-            Command::Continue { actor, text, step } => return self.carry_on(actor, text, step),
-            _ if self.closed.is_some() => return Err(Rejection::Closed),
-            command => self.decide_open(command),
-        }
-    }
-
-    fn decide_open(&self, command: Command) -> Result<Vec<SessionEvent>, Rejection> {
-        match command {
+            Command::Rewind { actor, rewind } => self.rewind(actor, rewind),
+            Command::Continue { actor, text, step } => self.carry_on(actor, text, step),
+            _ if self.closed.is_some() => Err(Rejection::Closed),
             Command::TakeDriver { driver, lease_ms, now } => self.take_driver(driver, now, lease_ms),
             Command::RenewDriver { epoch, lease_ms, now } => {
                 let lease = self.lease_of(epoch)?;
@@ -74,7 +68,6 @@ impl Session {
                 Ok(events)
             }
             Command::Close { actor, outcome } => self.close(actor, outcome),
-            Command::Rewind { .. } | Command::Continue { .. } => unreachable!("decided above"),
         }
     }
 

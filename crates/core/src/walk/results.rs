@@ -85,9 +85,12 @@ impl<'a> Walk<'a> {
         let Some(control) = &prompt.control else { return };
         let workflow = self.workflow;
         let named = |id: &str| match super::step(workflow, id).map(|step| &step.kind) {
-            Some(StepKind::Loop(looped)) => {
-                matches!(&looped.over, LoopOver::Control { loop_id } if *loop_id == control.loop_id)
-            }
+            Some(StepKind::Loop(looped)) => match &looped.over {
+                LoopOver::Control { loop_id } => *loop_id == control.loop_id,
+                LoopOver::While(_) | LoopOver::Until(_) | LoopOver::Count(_) | LoopOver::Items { .. } => {
+                    id == control.loop_id
+                }
+            },
             Some(StepKind::Todo(Todo { may_stop, .. })) => *may_stop && id == control.loop_id,
             _ => false,
         };

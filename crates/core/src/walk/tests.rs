@@ -1,5 +1,7 @@
 //! Whole walks, played against the aggregate: answers in, facts out.
 
+mod corpus;
+mod ending;
 mod library;
 mod loops;
 mod play;

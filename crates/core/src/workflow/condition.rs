@@ -65,3 +65,6 @@ impl Condition {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@
 mod json;
 mod yaml;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use serde_json::{Map, Value};
@@ -113,9 +113,9 @@ fn refuse_control(span: Range<usize>, control: char) -> Diagnostic {
 
 /// A map, unless two of its keys are the same.
 fn map_of(entries: Vec<(Key, Node)>) -> Result<NodeValue, Diagnostic> {
-    let mut seen = BTreeMap::new();
+    let mut seen = BTreeSet::new();
     for (key, _) in &entries {
-        if seen.insert(&key.name, ()).is_some() {
+        if !seen.insert(&key.name) {
             let message = format!("the key `{}` stands twice in this map", key.name);
             return Err(Diagnostic::error(key.span.clone(), message).fix("keep one of them"));
         }

@@ -44,6 +44,7 @@ pub fn read(root: &Node, context: &Context<'_>) -> Option<Draft> {
         places: Places::default(),
         vars: BTreeMap::new(),
         schemas: contracts::schemas_of(&root),
+        own_contracts: BTreeMap::new(),
         contracts: BTreeMap::new(),
         routines: Vec::new(),
         around: Vec::new(),
@@ -61,7 +62,9 @@ struct Reader<'c> {
     vars: BTreeMap<String, VarDeclaration>,
     /// The file's own contracts, each as it is written.
     schemas: BTreeMap<String, serde_json::Value>,
-    /// Those that some step names.
+    /// Those of them that can be used.
+    own_contracts: BTreeMap<String, Contract>,
+    /// Those that some step names, built-in ones included.
     contracts: BTreeMap<String, Contract>,
     /// Expanded routines without their steps, each with its call.
     routines: Vec<(Workflow, Range<usize>)>,

@@ -203,3 +203,6 @@ fn list(value: &Value) -> String {
     };
     if lines.is_empty() { "(none)".to_owned() } else { lines.join("\n") }
 }
+
+#[cfg(test)]
+mod tests;

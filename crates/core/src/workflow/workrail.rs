@@ -32,4 +32,4 @@ pub fn read(root: &Node, context: &Context<'_>) -> Option<Draft> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

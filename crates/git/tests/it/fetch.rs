@@ -8,7 +8,8 @@ use longhaul_git::{Error, Remote, fetch, has_path, read_folder};
 use crate::support::{Place, commit, git, write};
 
 fn remote(address: &std::path::Path, reference: Option<&str>) -> Remote {
-    Remote::new(address.to_str().expect("a temporary folder has a plain name"), reference).unwrap()
+    Remote::new(address.to_str().expect("a temporary folder has a plain name"), reference)
+        .expect("a path is an address")
 }
 
 #[test]

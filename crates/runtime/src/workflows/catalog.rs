@@ -97,7 +97,7 @@ impl Catalog {
         };
         let startable = library(&|file| file.found.trusted && file.twin_of.is_none());
         let everything = library(&|file| file.twin_of.is_none());
-        Ok(Self { startable, everything, problems, here, files })
+        Ok(Self { files, startable, everything, problems, here })
     }
 
     /// Places that could not be looked into, in words.
@@ -172,9 +172,9 @@ impl Catalog {
         let file = &self.files[index];
         let sources = if file.found.trusted { &self.startable } else { &self.everything };
         let mut checked = checked(&file.found, sources);
-        if let Some(twin) = file.twin_of {
+        if let Some(first) = file.twin_of {
             checked.workflow = None;
-            checked.diagnostics.insert(0, self.twin(&self.files[twin], &file.id));
+            checked.diagnostics.insert(0, twin(&self.files[first], &file.id));
         }
         let state = match (file.found.trusted, &checked.workflow) {
             (false, _) => State::Untrusted,
@@ -190,11 +190,6 @@ impl Catalog {
             index,
             ..checked.into_entry()
         }
-    }
-
-    fn twin(&self, first: &File, id: &str) -> Diagnostic {
-        let message = format!("the id `{id}` is used by `{}` too", first.found.path);
-        Diagnostic::error(0..0, message).fix("give one of them another id")
     }
 }
 
@@ -254,6 +249,11 @@ fn arranged(found: Vec<Found>) -> Vec<File> {
         files.push(File { found, id, shadowed_by, twin_of, shadows: Vec::new() });
     }
     files
+}
+
+fn twin(first: &File, id: &str) -> Diagnostic {
+    let message = format!("the id `{id}` is used by `{}` too", first.found.path);
+    Diagnostic::error(0..0, message).fix("give one of them another id")
 }
 
 fn source(found: &Found, text: &str) -> Source {

@@ -119,11 +119,11 @@ pub(crate) enum Links {
     Refused,
 }
 
+/// A path below a folder, and the text there.
+pub(crate) type Below = (PathBuf, Result<String, Unreadable>);
+
 /// Every workflow file below a folder, by its path relative to it; none if there is no such folder.
-pub(crate) fn below(
-    folder: &Path,
-    links: Links,
-) -> Result<Vec<(PathBuf, Result<String, Unreadable>)>, Unreadable> {
+pub(crate) fn below(folder: &Path, links: Links) -> Result<Vec<Below>, Unreadable> {
     let mut found = Vec::new();
     match list(folder, Path::new(""), &mut found) {
         Err(Unreadable::Missing) => return Ok(Vec::new()),

@@ -151,7 +151,7 @@ impl Shelves {
                     match sources::files(system.places(), &source) {
                         Ok(files) => self.files.extend(files),
                         Err(problem) => {
-                            self.problems.push(format!("git source `{}`: {problem}", source.name))
+                            self.problems.push(format!("git source `{}`: {problem}", source.name));
                         }
                     }
                 }

@@ -3,6 +3,7 @@
 mod append;
 mod cli;
 mod many;
+pub(super) mod walk;
 mod watching;
 mod workflows;
 
@@ -48,7 +49,10 @@ struct Bench {
 const BENCHES: &[Bench] = &[
     // First: until it executes, a child is charged with the memory of the process that starts it.
     Bench { names: cli::NAMES, run: cli::run },
+    Bench { names: walk::PROCESS_NAMES, run: walk::processes },
     Bench { names: append::NAMES, run: append::run },
+    Bench { names: walk::NAMES, run: walk::run },
+    Bench { names: walk::LONG_NAMES, run: walk::late_and_early },
     Bench { names: append::LONG_NAMES, run: append::long_streams },
     Bench { names: many::NAMES, run: many::streams },
     Bench { names: many::PROCESS_NAMES, run: many::processes },

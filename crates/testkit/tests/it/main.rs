@@ -8,3 +8,4 @@ mod flips;
 mod kills;
 mod releases;
 mod simulation;
+mod walks;

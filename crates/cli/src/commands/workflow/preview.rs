@@ -48,10 +48,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     match args.output.as_deref().filter(|path| *path != Path::new("-")) {
         Some(path) => {
             write(path, &drawing)?;
-            context.output.say(&format!("wrote `{}`", path.display()));
+            let file = path.display().to_string();
+            context.output.say(&format!("wrote `{file}`"));
+            context.output.text("", &json!({"id": entry.id, "format": name, "file": file}))?;
         }
         None => {
-            context.output.text(&drawing, &json!({"id": entry.id, "format": name, "preview": drawing}))?
+            context.output.text(&drawing, &json!({"id": entry.id, "format": name, "preview": drawing}))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -37,6 +37,7 @@ impl FindingRow {
 
 /// A finding as people see it.
 pub(super) fn drawn(path: &str, text: &str, diagnostic: &Diagnostic) -> String {
+    let path = terminal::visible(path);
     let level = match diagnostic.severity {
         Severity::Warning => Level::WARNING,
         Severity::Error => Level::ERROR,

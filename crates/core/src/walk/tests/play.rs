@@ -133,6 +133,14 @@ impl Play {
         }
     }
 
+    /// What would be said against an answer, without giving it.
+    pub(super) fn refusal(&self, payload: &Value) -> Option<Vec<Reason>> {
+        let answer = Answer::from_payload(payload).unwrap();
+        let tip = self.session.tip().expect("a step is out");
+        let step = walk::step_or_follow_up(&self.workflow, &tip.step.0).unwrap();
+        answer::check(&self.workflow, &step, &walk::scope(&self.standing()), &answer).err()
+    }
+
     pub(super) fn work(&mut self, result: &Value) {
         let work = self.session.working().expect("work is due").clone();
         let driver = longhaul_events::Driver { host: "here".into(), process: 1, started: None };

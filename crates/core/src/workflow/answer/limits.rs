@@ -123,7 +123,7 @@ fn nul(name: &str) -> Reason {
     )
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Shape {
     depth: usize,
     has_nul: bool,

@@ -110,7 +110,7 @@ impl Reader {
         if let Some(first) = self.vars_from.replace(field) {
             return self.twice(first, field);
         }
-        self.answer.vars = vars.clone();
+        self.answer.vars.clone_from(vars);
     }
 
     fn read_artifacts(&mut self, field: &'static str, value: &Value) {
@@ -120,7 +120,7 @@ impl Reader {
         if let Some(first) = self.artifacts_from.replace(field) {
             return self.twice(first, field);
         }
-        self.answer.artifacts = artifacts.clone();
+        self.answer.artifacts.clone_from(artifacts);
     }
 
     fn unknown_field(&mut self, name: &str, known: &'static [&'static str]) {

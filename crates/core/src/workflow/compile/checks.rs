@@ -2,7 +2,7 @@
 
 mod reach;
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use super::mentions::{self, Mention};
 use super::{Context, Draft};
@@ -62,9 +62,9 @@ fn flatten(steps: &[Step]) -> Vec<Flat<'_>> {
 
 impl Checks<'_> {
     fn duplicates(&self) {
-        let mut seen = BTreeMap::new();
+        let mut seen = BTreeSet::new();
         for (id, span) in self.draft.places.steps() {
-            if !id.is_empty() && seen.insert(id, ()).is_some() {
+            if !id.is_empty() && !seen.insert(id) {
                 let message = format!("two steps have the id `{id}`");
                 self.context.findings.error(span, message, "rename one of them, and what refers to it");
             }

@@ -120,7 +120,7 @@ impl Found {
     fn over(&mut self, over: &LoopOver) {
         match over {
             LoopOver::While(condition) | LoopOver::Until(condition) => {
-                self.condition("loop", Some(condition))
+                self.condition("loop", Some(condition));
             }
             LoopOver::Control { .. } | LoopOver::Count(Count::Fixed(_)) => {}
             LoopOver::Count(Count::Var(path)) => self.path("loop", path),

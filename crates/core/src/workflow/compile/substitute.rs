@@ -143,7 +143,7 @@ impl Substitution<'_> {
             } else {
                 let path = self.native_path(&expression.path);
                 let space = if expression.filters.is_empty() { "" } else { " " };
-                result.push_str(&format!("{{{{{path}{space}{}}}}}", expression.filters));
+                result.extend(["{{", &path, space, expression.filters, "}}"]);
             }
         }
         result.push_str(&text[from..]);

@@ -1,3 +1,5 @@
+//! Examples that fit, and words for what does not.
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -9,18 +9,17 @@ use crate::workflow::step::StepKind;
 use crate::workflow::suggest::or_known;
 
 impl Reader<'_> {
-    pub(super) fn assess_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
-        let Reading { fields, id, title, level } = reading;
-        let assessment = fields.map("assess").and_then(|map| assessment(map, id));
-        let body = fields.node("prompt").and_then(|node| prompt::body(node, self.findings));
-        let body = body.unwrap_or_else(|| Body::Text(default_text(title, assessment.as_ref())));
-        let mut prompt = self.prompt(Reading { fields, id, title, level }, body);
+    pub(super) fn assess_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
+        let assessment = reading.fields.map("assess").map(|map| assessment(map, reading.id));
+        let body = reading.fields.node("prompt").and_then(|node| prompt::body(node, self.findings));
+        let body = body.unwrap_or_else(|| Body::Text(default_text(reading.title, assessment.as_ref())));
+        let mut prompt = self.prompt(reading, body);
         prompt.assessments = vec![assessment?];
         Some(StepKind::Prompt(Box::new(prompt)))
     }
 }
 
-fn assessment(mut fields: Fields<'_>, id: &str) -> Option<Assessment> {
+fn assessment(mut fields: Fields<'_>, id: &str) -> Assessment {
     let findings = fields.findings();
     let purpose = fields.text("purpose").unwrap_or_default();
     fields.required("dimensions");
@@ -32,7 +31,7 @@ fn assessment(mut fields: Fields<'_>, id: &str) -> Option<Assessment> {
     let rules = fields.list("rules");
     let consequences = rules.iter().filter_map(|node| consequence(node, &dimensions, findings)).collect();
     fields.finish();
-    Some(Assessment { id: id.to_owned(), purpose, dimensions, consequences })
+    Assessment { id: id.to_owned(), purpose, dimensions, consequences }
 }
 
 /// A list of levels, or a map with `levels`, `purpose` and `required`.
@@ -123,9 +122,9 @@ fn default_text(title: &str, assessment: Option<&Assessment>) -> String {
     let mut text =
         format!("Assess where things stand: {title}. Give a level for each, and the reason for it.");
     for dimension in assessment.map(|it| it.dimensions.as_slice()).unwrap_or_default() {
-        text.push_str(&format!("\n- {}: {}", dimension.id, dimension.levels.join(", ")));
+        text.extend(["\n- ", &dimension.id, ": ", &dimension.levels.join(", ")]);
         if !dimension.purpose.is_empty() {
-            text.push_str(&format!(" ({})", dimension.purpose));
+            text.extend([" (", &dimension.purpose, ")"]);
         }
     }
     text

@@ -13,7 +13,7 @@ use crate::workflow::step::{Brief, Child, ChildItems, Join, OnFailure, Parallel,
 const DEFAULT_MOST_CHILDREN: u64 = 8;
 
 impl Reader<'_> {
-    pub(super) fn spawn_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
+    pub(super) fn spawn_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let mut map = reading.fields.map("spawn")?;
         let child = self.child(&mut map);
         let into = self.engine_var_under(&mut map, "into");
@@ -22,11 +22,11 @@ impl Reader<'_> {
     }
 
     /// A list of children, or one map that starts a child for each item of a list.
-    pub(super) fn parallel_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
+    pub(super) fn parallel_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         const JOIN: &[(&str, Join)] = &[("all", Join::All), ("any", Join::Any)];
         const ON_FAILURE: &[(&str, OnFailure)] =
             &[("abort", OnFailure::Abort), ("continue", OnFailure::Continue)];
-        let Reading { fields, id, title, level } = reading;
+        let &mut Reading { ref mut fields, id, title, level } = reading;
         let node = fields.required("parallel")?;
         let nodes = match &node.value {
             NodeValue::Map(_) => std::slice::from_ref(node),
@@ -49,14 +49,14 @@ impl Reader<'_> {
         let join = fields.choice("join", JOIN).unwrap_or(Join::All);
         let on_failure = fields.choice("on_failure", ON_FAILURE).unwrap_or(OnFailure::Abort);
         let synthesis = fields.map("synthesis").map(|mut map| {
-            let synthesis = self.synthesis(Reading { fields: &mut map, id, title, level });
+            let synthesis = self.synthesis(&mut Reading { fields: &mut map, id, title, level });
             map.finish();
             Box::new(synthesis)
         });
         Some(StepKind::Parallel(Parallel { children, join, on_failure, synthesis }))
     }
 
-    fn synthesis(&mut self, reading: Reading<'_, '_>) -> Prompt {
+    fn synthesis(&mut self, reading: &mut Reading<'_, '_>) -> Prompt {
         let body = reading.fields.required("prompt").and_then(|node| prompt::body(node, self.findings));
         self.prompt(reading, body.unwrap_or_else(|| crate::workflow::prompt::Body::Text(String::new())))
     }

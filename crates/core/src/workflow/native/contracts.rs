@@ -22,8 +22,13 @@ impl Reader<'_> {
     /// Every contract of the file is checked, also those that no step names.
     pub(super) fn check_contracts(&mut self, fields: &mut Fields<'_>) {
         for (key, node) in fields.entries("contracts") {
-            if let Err(problem) = self.local(&key.name) {
-                self.contract_problem(&format!("the contract `{}`", key.name), &problem, &node.span);
+            match self.compiled(&node.to_json()) {
+                Ok(contract) => {
+                    self.own_contracts.insert(key.name.clone(), contract);
+                }
+                Err(problem) => {
+                    self.contract_problem(&format!("the contract `{}`", key.name), &problem, &node.span);
+                }
             }
         }
     }
@@ -33,13 +38,13 @@ impl Reader<'_> {
         if self.contracts.contains_key(name) {
             return Some(());
         }
-        let found =
-            if self.schemas.contains_key(name) { self.local(name).ok() } else { contract::builtin(name) };
+        let is_own = self.schemas.contains_key(name);
+        let found = if is_own { self.own_contracts.get(name).cloned() } else { contract::builtin(name) };
         if let Some(contract) = found {
             self.contracts.insert(name.to_owned(), contract);
             return Some(());
         }
-        if !self.schemas.contains_key(name) {
+        if !is_own {
             let builtin: Vec<String> = contract::builtin_names().collect();
             let known = self.schemas.keys().chain(&builtin).map(String::as_str).collect::<Vec<_>>();
             let message = format!("there is no contract `{}`", shortened(name));
@@ -60,10 +65,6 @@ impl Reader<'_> {
                 None
             }
         }
-    }
-
-    fn local(&self, name: &str) -> Result<Contract, ContractError> {
-        self.compiled(&self.schemas[name])
     }
 
     fn compiled(&self, schema: &Value) -> Result<Contract, ContractError> {

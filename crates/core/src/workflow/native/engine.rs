@@ -15,8 +15,8 @@ const NETWORKS: &[(&str, &str)] = &[("none", "none"), ("allow-list", "allow-list
 const DELIVER_KEYS: [&str; 6] = ["commit", "branch", "pull_request", "comment", "merge", "close"];
 
 impl Reader<'_> {
-    pub(super) fn run_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
-        let fields = reading.fields;
+    pub(super) fn run_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
+        let fields = &mut *reading.fields;
         let mut map = fields.map("run")?;
         let mut run = self.run(&mut map);
         map.finish();
@@ -94,7 +94,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn gather_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
+    pub(super) fn gather_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let mut map = reading.fields.map("gather")?;
         let what = map.required_text("kind");
         let from: Vec<GatherFrom> =
@@ -109,7 +109,7 @@ impl Reader<'_> {
         Some(StepKind::Gather(Gather { what, from, into, optional }))
     }
 
-    pub(super) fn gate_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
+    pub(super) fn gate_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let mut map = reading.fields.map("gate")?;
         let by = self.gate_by(&mut map);
         let question = map.text("question").unwrap_or_else(|| reading.title.to_owned());
@@ -155,7 +155,7 @@ impl Reader<'_> {
         when
     }
 
-    pub(super) fn deliver_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
+    pub(super) fn deliver_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let mut map = reading.fields.map("deliver")?;
         let mut settings = BTreeMap::new();
         for key in DELIVER_KEYS {

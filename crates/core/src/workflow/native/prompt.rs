@@ -19,14 +19,14 @@ const NOTES: &[(&str, Notes)] =
 pub(super) const LOOP_CONTROL: [&str; 2] = ["loop_control", "wr.contracts.loop_control"];
 
 impl Reader<'_> {
-    pub(super) fn prompt_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
+    pub(super) fn prompt_step(&mut self, reading: &mut Reading<'_, '_>) -> StepKind {
         let body = reading.fields.required("prompt").and_then(|node| body(node, self.findings));
         let prompt = self.prompt(reading, body.unwrap_or_else(|| Body::Text(String::new())));
-        Some(StepKind::Prompt(Box::new(prompt)))
+        StepKind::Prompt(Box::new(prompt))
     }
 
     /// Everything of an agent's step but its text.
-    pub(super) fn prompt(&mut self, reading: Reading<'_, '_>, mut body: Body) -> Prompt {
+    pub(super) fn prompt(&mut self, reading: &mut Reading<'_, '_>, mut body: Body) -> Prompt {
         let Reading { fields, id, .. } = reading;
         if let Body::Blocks(blocks) = &mut body {
             self.features.iter().for_each(|feature| feature.add_to(blocks));

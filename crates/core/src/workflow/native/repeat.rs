@@ -43,7 +43,7 @@ impl Around {
 }
 
 impl Reader<'_> {
-    pub(super) fn loop_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
+    pub(super) fn loop_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let Reading { fields, id, level, .. } = reading;
         let mut map = fields.map("loop")?;
         let over = self.over(&mut map, id);
@@ -55,7 +55,7 @@ impl Reader<'_> {
         map.finish();
         let by_artifact = matches!(over, Some(LoopOver::Control { .. }));
         let ends = if by_artifact { Ends::ByArtifact } else { Ends::ByItself };
-        let steps = self.body(fields, Around { id: id.to_owned(), ends }, level);
+        let steps = self.body(fields, Around { id: id.to_owned(), ends }, *level);
         if by_artifact && !steps.is_empty() && !has_control(&steps, id) {
             self.findings.error(
                 &self.places.of_step(id),
@@ -66,14 +66,14 @@ impl Reader<'_> {
         Some(StepKind::Loop(Loop { over: over?, max: max?, on_max, iteration_var, steps }))
     }
 
-    pub(super) fn todo_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
+    pub(super) fn todo_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let Reading { fields, id, level, .. } = reading;
         let list = fields.required("todo").and_then(|node| condition::path_of(node, "`todo`", self.findings));
         let may_stop = fields.flag("may_stop").unwrap_or_default();
         let (item_var, index_var) = self.item_vars(fields);
         let max = self.bounded(fields).unwrap_or(DEFAULT_MOST_ITEMS);
         let ends = if may_stop { Ends::EarlyByArtifact } else { Ends::ByItself };
-        let steps = self.body(fields, Around { id: id.to_owned(), ends }, level);
+        let steps = self.body(fields, Around { id: id.to_owned(), ends }, *level);
         Some(StepKind::Todo(Todo { list: list?, item_var, index_var, max, may_stop, steps }))
     }
 

@@ -7,7 +7,7 @@ use crate::workflow::prompt::Notes;
 use crate::workflow::step::{Routine, Step, StepKind};
 
 impl Reader<'_> {
-    pub(super) fn routine_step(&mut self, reading: Reading<'_, '_>) -> Option<StepKind> {
+    pub(super) fn routine_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let Reading { fields, id, .. } = reading;
         let name = fields.required_text("use");
         let span = fields.raw("use").map_or(fields.span(), |node| &node.span).clone();

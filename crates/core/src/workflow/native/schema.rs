@@ -358,7 +358,7 @@ fn texts() -> Value {
 }
 
 fn list(items: Value) -> Value {
-    json!({ "type": "array", "items": items })
+    Value::Object([("type".to_owned(), json!("array")), ("items".to_owned(), items)].into_iter().collect())
 }
 
 fn flag() -> Value {

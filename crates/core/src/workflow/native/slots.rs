@@ -52,14 +52,13 @@ pub(super) fn features(fields: &mut Fields<'_>) -> Vec<&'static Feature> {
     let mut found = Vec::new();
     for node in fields.list("features") {
         let Some(name) = text_of(node, "a feature", findings) else { continue };
-        match feature(&name).or_else(|| feature(&format!("{PREFIX}{name}"))) {
-            Some(feature) => found.push(feature),
-            None => {
-                let known = FEATURES.iter().map(|feature| feature.name.trim_start_matches(PREFIX));
-                let message = format!("there is no feature `{}`", shortened(&name));
-                findings.error(&node.span, message, or_known(&name, known.collect::<Vec<_>>()));
-            }
+        if let Some(feature) = feature(&name).or_else(|| feature(&format!("{PREFIX}{name}"))) {
+            found.push(feature);
+            continue;
         }
+        let known = FEATURES.iter().map(|feature| feature.name.trim_start_matches(PREFIX));
+        let message = format!("there is no feature `{}`", shortened(&name));
+        findings.error(&node.span, message, or_known(&name, known.collect::<Vec<_>>()));
     }
     found
 }

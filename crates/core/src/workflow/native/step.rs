@@ -63,7 +63,7 @@ impl Reader<'_> {
         let title = fields.text("title").unwrap_or_else(|| in_words(&id));
         let when = condition::under(&mut fields, "when");
         let jump = fields.map("jumpIf").and_then(|map| self.jump(map));
-        let confirm = self.confirm(&mut fields);
+        let confirm = confirm(&mut fields);
         let role = fields.text("role");
         let guidance = fields.one_or_more_texts("guidance");
         let model = fields.choice("model", MODELS);
@@ -73,8 +73,7 @@ impl Reader<'_> {
         let references = fields.one_or_more_texts("references");
         let requires = self.required_vars(&mut fields);
         self.note_places(&id, &mut fields);
-        let reading = Reading { fields: &mut fields, id: &id, title: &title, level };
-        let kind = self.kind(node, reading);
+        let kind = self.kind(node, &mut Reading { fields: &mut fields, id: &id, title: &title, level });
         match kind {
             Some(_) => fields.finish(),
             // Without a kind nothing asked for its keys: one finding says enough.
@@ -134,7 +133,7 @@ impl Reader<'_> {
         }
     }
 
-    fn kind(&mut self, node: &Node, reading: Reading<'_, '_>) -> Option<StepKind> {
+    fn kind(&mut self, node: &Node, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let mut found = KINDS.iter().filter(|(key, _)| node.get(key).is_some());
         let words = || KINDS.iter().map(|(key, _)| format!("`{key}`")).collect::<Vec<_>>().join(", ");
         let Some((key, kind)) = found.next() else {
@@ -144,8 +143,8 @@ impl Reader<'_> {
             self.findings.error(&place, message, format!("give it one of {}", words()));
             return None;
         };
-        let others = found.filter(|(_, other)| !(*kind == Kind::Assess && *other == Kind::Prompt));
-        if let Some((other, _)) = others.last() {
+        let mut others = found.filter(|(_, other)| !(*kind == Kind::Assess && *other == Kind::Prompt));
+        if let Some((other, _)) = others.next_back() {
             let span =
                 node.entries().iter().find(|(name, _)| name.name == *other).map(|(name, _)| &name.span);
             let message = format!("a step cannot be both `{key}` and `{other}`");
@@ -158,10 +157,10 @@ impl Reader<'_> {
         self.of_kind(*kind, reading)
     }
 
-    fn of_kind(&mut self, kind: Kind, reading: Reading<'_, '_>) -> Option<StepKind> {
+    fn of_kind(&mut self, kind: Kind, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         match kind {
             Kind::Assess => self.assess_step(reading),
-            Kind::Prompt => self.prompt_step(reading),
+            Kind::Prompt => Some(self.prompt_step(reading)),
             Kind::Use => self.routine_step(reading),
             Kind::Loop => self.loop_step(reading),
             Kind::Todo => self.todo_step(reading),
@@ -188,26 +187,6 @@ impl Reader<'_> {
         Some(Jump { when: when?, to: to?, max_jumps: u32::try_from(most?).ok()? })
     }
 
-    /// `true`, `false` or a map.
-    fn confirm(&self, fields: &mut Fields<'_>) -> Option<Confirm> {
-        const BY: &[(&str, ConfirmBy)] =
-            &[("person", ConfirmBy::Person), ("coordinator", ConfirmBy::Coordinator)];
-        let by_person = Confirm { by: ConfirmBy::Person, accepts: Some(Channel::Client), when: None };
-        match fields.raw("confirm").map(|node| &node.value) {
-            None | Some(NodeValue::Bool(false)) => return None,
-            Some(NodeValue::Bool(true)) => return Some(by_person),
-            Some(_) => {}
-        }
-        let mut map = fields.map("confirm")?;
-        let confirm = Confirm {
-            by: map.choice("by", BY).unwrap_or(ConfirmBy::Person),
-            accepts: map.choice("accepts", CHANNELS).or(Some(Channel::Client)),
-            when: condition::under(&mut map, "when"),
-        };
-        map.finish();
-        Some(confirm)
-    }
-
     fn attempts(&self, fields: &mut Fields<'_>) -> u32 {
         let Some(attempts) = fields.count("attempts") else { return DEFAULT_ATTEMPTS };
         if let (false, Some(node)) = ((1..=MOST_ATTEMPTS).contains(&attempts), fields.raw("attempts")) {
@@ -228,4 +207,24 @@ impl Reader<'_> {
             .filter_map(|node| condition::path_of(node, "an entry of `requires`", self.findings))
             .collect()
     }
+}
+
+/// `true`, `false` or a map.
+fn confirm(fields: &mut Fields<'_>) -> Option<Confirm> {
+    const BY: &[(&str, ConfirmBy)] =
+        &[("person", ConfirmBy::Person), ("coordinator", ConfirmBy::Coordinator)];
+    let by_person = Confirm { by: ConfirmBy::Person, accepts: Some(Channel::Client), when: None };
+    match fields.raw("confirm").map(|node| &node.value) {
+        None | Some(NodeValue::Bool(false)) => return None,
+        Some(NodeValue::Bool(true)) => return Some(by_person),
+        Some(_) => {}
+    }
+    let mut map = fields.map("confirm")?;
+    let confirm = Confirm {
+        by: map.choice("by", BY).unwrap_or(ConfirmBy::Person),
+        accepts: map.choice("accepts", CHANNELS).or(Some(Channel::Client)),
+        when: condition::under(&mut map, "when"),
+    };
+    map.finish();
+    Some(confirm)
 }

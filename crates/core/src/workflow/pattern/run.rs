@@ -11,6 +11,7 @@ const MOST_CHOICES: usize = 2_000_000;
 /// The position of what has not matched.
 const UNSET: usize = usize::MAX;
 
+#[derive(Clone, Copy)]
 pub(super) struct Search {
     pub(super) limit: u64,
     pub(super) sticky: Sticky,

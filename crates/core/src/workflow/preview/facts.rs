@@ -183,9 +183,12 @@ impl Facts {
             self.assessment(assessment);
         }
         for output in &prompt.outputs {
-            let into = output.into.as_ref().map(|var| format!(" into {var}")).unwrap_or_default();
             let word = if output.required { "answers with" } else { "may answer with" };
-            self.show(format!("{word} {}{into}", output.contract));
+            self.show(match &output.into {
+                Some(var) if *var == output.contract => format!("{word} and sets {var}"),
+                Some(var) => format!("{word} {}, sets {var}", output.contract),
+                None => format!("{word} {}", output.contract),
+            });
         }
         if !prompt.produces.is_empty() {
             let vars = prompt.produces.iter().map(|(var, kind)| format!("{var} ({})", words::var_type(kind)));
@@ -300,6 +303,9 @@ impl Facts {
     }
 
     fn child(&mut self, child: &Child) {
+        if let Some(goal) = &child.goal {
+            self.show(format!("goal: {goal}"));
+        }
         if let Some(when) = &child.when {
             self.show(held_if(when));
         }

@@ -22,7 +22,7 @@ fn the_text_form_says_everything_that_decides() {
     │  │  jumps to reproduce if the length of diagnosis.evidence is less than 2, at most 2 times
     │  ├─ [prompt] diagnose.state: State the causes
     │  └─ [prompt] diagnose.test: Test them
-    │        answers with diagnosis into diagnosis
+    │        answers with and sets diagnosis
     ├─ [loop] fix: Fix it
     │  │  repeats until checks.outcome is "passed", at most 3 times, then parks for a person
     │  ├─ [prompt] edit: Make it pass
@@ -75,7 +75,7 @@ fn the_flowchart_has_the_same_steps_and_ways() {
             n2_diagnose["routine: diagnose<br/>Find the cause<br/>the steps of routine.hypothesis-challenge<br/>jumps to reproduce if the length of diagnosis.evidence is less than 2, at most 2 times"]
             n3_diagnose_state("prompt: diagnose.state<br/>State the causes")
             n2_diagnose --> n3_diagnose_state
-            n4_diagnose_test("prompt: diagnose.test<br/>Test them<br/>answers with diagnosis into diagnosis")
+            n4_diagnose_test("prompt: diagnose.test<br/>Test them<br/>answers with and sets diagnosis")
             n3_diagnose_state --> n4_diagnose_test
             n2_diagnose_end((" "))
             n4_diagnose_test --> n2_diagnose_end

@@ -24,8 +24,14 @@ pub(super) fn write(page: &mut Page<'_>, workflow: &Workflow, step: &Step) {
     }
     if let Some(control) = &prompt.control {
         let example = json!({"kind": "wr.loop_control", "loopId": control.loop_id, "decision": "continue"});
+        let is_optional = requires.contracts.iter().any(|contract| {
+            !contract.required
+                && is_told_elsewhere(contract, prompt)
+                && contract.kind.as_deref() != Some("wr.assessment")
+        });
+        let demand = if is_optional { "Optional; without one it goes on." } else { "Required." };
         page.add(&format!(
-            "In `artifacts`, your decision about the loop: `continue` for another round, `stop` to leave it.\n\n{}",
+            "In `artifacts`, your decision about the loop: `continue` for another round, `stop` to leave it. {demand}\n\n{}",
             fenced("json", &example.to_string())
         ));
     }

@@ -1,6 +1,6 @@
 //! Assessments: declared at the root, asked for by steps, with consequences there.
 
-use super::reading::{Reader, text, texts};
+use super::reading::{Reader, should_have, text, texts};
 use crate::workflow::document::Node;
 use crate::workflow::fields::{Fields, Findings};
 use crate::workflow::prompt::{Assessment, Consequence, Dimension, FollowUp, LevelTest};
@@ -13,11 +13,10 @@ pub(super) fn declared(fields: &mut Fields<'_>) -> Vec<Assessment> {
 
 fn assessment(node: &Node, findings: &Findings) -> Option<Assessment> {
     let mut fields = Fields::of(node, "an assessment", findings)?;
+    should_have(&mut fields, &["purpose"]);
     let id = fields.required_text("id");
     let purpose = text(&mut fields, "purpose").unwrap_or_default();
-    if fields.required("dimensions").is_none() {
-        return None;
-    }
+    fields.required("dimensions")?;
     let dimensions = fields.list("dimensions").iter().filter_map(|node| dimension(node, findings)).collect();
     fields.finish();
     Some(Assessment { id: id?, purpose, dimensions, consequences: Vec::new() })
@@ -25,6 +24,7 @@ fn assessment(node: &Node, findings: &Findings) -> Option<Assessment> {
 
 fn dimension(node: &Node, findings: &Findings) -> Option<Dimension> {
     let mut fields = Fields::of(node, "a dimension", findings)?;
+    should_have(&mut fields, &["purpose"]);
     let id = fields.required_text("id");
     let purpose = text(&mut fields, "purpose").unwrap_or_default();
     let levels = texts(&mut fields, "levels");
@@ -48,16 +48,14 @@ impl Reader<'_> {
         let node = fields.raw("assessmentRefs");
         let mut assessments = Vec::new();
         for (index, name) in texts(fields, "assessmentRefs").into_iter().enumerate() {
-            match self.assessments.get(&name) {
-                Some(assessment) => assessments.push(assessment.clone()),
-                None => {
-                    let list = node.and_then(Node::as_list).unwrap_or_default();
-                    let span =
-                        list.get(index).map_or_else(|| fields.span().clone(), |node| node.span.clone());
-                    let known: Vec<&str> = self.assessments.keys().map(String::as_str).collect();
-                    self.warn(&span, format!("the file has no assessment `{name}`"), or_known(&name, known));
-                }
+            if let Some(assessment) = self.assessments.get(&name) {
+                assessments.push(assessment.clone());
+                continue;
             }
+            let list = node.and_then(Node::as_list).unwrap_or_default();
+            let span = list.get(index).map_or_else(|| fields.span().clone(), |node| node.span.clone());
+            let known: Vec<&str> = self.assessments.keys().map(String::as_str).collect();
+            self.warn(&span, format!("the file has no assessment `{name}`"), or_known(&name, known));
         }
         for node in fields.list("assessmentConsequences") {
             if let Some(rule) = self.consequence(node) {
@@ -76,6 +74,7 @@ impl Reader<'_> {
         let only = text(&mut when, "forAssessment");
         when.finish();
         let mut effect = Fields::of(effect, "`effect`", self.findings)?;
+        should_have(&mut effect, &["kind"]);
         super::reading::soft_choice(&mut effect, "kind", &[("require_followup", ())]);
         let guidance = effect.required_text("guidance");
         effect.finish();

@@ -80,13 +80,12 @@ fn comparison(node: &Node, findings: &Findings) -> Option<Option<Condition>> {
 
 fn test(name: &str, value: &Node, findings: &Findings) -> Option<Test> {
     let plain = value.to_json();
-    let words = || match value.as_text() {
-        Some(text) => Some(text.to_owned()),
-        None => {
+    let words = || {
+        if value.as_text().is_none() {
             let message = format!("`{name}` must be a text, and this is {}", value.described());
             findings.error(&value.span, message, "put it in quotes");
-            None
         }
+        value.as_text().map(str::to_owned)
     };
     Some(match name {
         "equals" => Test::Equals(plain),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::reading::{Reader, soft_choice, text, texts};
+use super::reading::{Reader, should_have, soft_choice, texts};
 use crate::workflow::document::Node;
 use crate::workflow::fields::{Fields, Findings};
 use crate::workflow::prompt::Function;
@@ -38,6 +38,7 @@ fn definition(node: &Node, here: &str, findings: &Findings) -> Option<Function> 
 /// A parameter goes to the agent as it is written; only its keys are looked at.
 fn parameter(node: &Node, findings: &Findings) -> Option<Value> {
     let mut fields = Fields::of(node, "a parameter", findings)?;
+    should_have(&mut fields, &["type"]);
     fields.required_text("name")?;
     soft_choice(&mut fields, "type", &PARAMETER_TYPES);
     fields.know(&["required", "description", "enum", "default"]);
@@ -56,36 +57,30 @@ impl Reader<'_> {
                 continue;
             }
             let known = around.iter().chain(&self.functions);
-            match known.clone().find(|function| function.name == name) {
-                Some(function) => {
-                    self.gathered.borrow_mut().functions_used.insert(name.to_owned());
-                    shown.push(function.clone());
-                }
-                None => {
-                    let names: Vec<&str> = known.map(|function| function.name.as_str()).collect();
-                    let span = node.map_or_else(|| fields.span().clone(), |node| node.span.clone());
-                    self.warn(&span, format!("there is no function `{name}`"), or_known(name, names));
-                }
+            if let Some(function) = known.clone().find(|function| function.name == name) {
+                self.gathered.borrow_mut().functions_used.insert(name.to_owned());
+                shown.push(function.clone());
+                continue;
             }
+            let names: Vec<&str> = known.map(|function| function.name.as_str()).collect();
+            let span = node.map_or_else(|| fields.span().clone(), |node| node.span.clone());
+            self.warn(&span, format!("there is no function `{name}`"), or_known(name, names));
         }
         shown
     }
+}
 
-    /// Calls go to the agent as they are written.
-    pub(super) fn function_calls(&self, fields: &mut Fields<'_>) -> Vec<Value> {
-        fields.list("functionCalls").iter().map(Node::to_json).collect()
-    }
+/// Calls go to the agent as they are written.
+pub(super) fn calls(fields: &mut Fields<'_>) -> Vec<Value> {
+    fields.list("functionCalls").iter().map(Node::to_json).collect()
 }
 
 /// Definitions of the root that no step names would be lost on every reader.
 pub(super) fn warn_unused(reader: &Reader<'_>, root: &Node) {
     let used = &reader.gathered.borrow().functions_used;
     for node in root.get("functionDefinitions").and_then(Node::as_list).unwrap_or_default() {
-        let mut fields = match Fields::of(node, "a function definition", reader.findings) {
-            Some(fields) => fields,
-            None => continue,
-        };
-        if let Some(name) = text(&mut fields, "name").filter(|name| !used.contains(name)) {
+        let name = node.get("name").and_then(Node::as_text);
+        if let Some(name) = name.filter(|name| !used.contains(*name)) {
             let message = format!("no step names the function `{name}`, so no agent is shown it");
             reader.warn(&node.span, message, "name it in `functionReferences` of a step");
         }

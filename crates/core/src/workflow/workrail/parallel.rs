@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::condition;
 use super::reading::{Reader, model_tier, plain_prompt, text, texts};
+use super::standard::notes_optional;
 use super::step::{Around, Frame};
 use crate::workflow::document::Node;
 use crate::workflow::fields::Fields;
@@ -21,7 +22,7 @@ impl Reader<'_> {
             self.findings.error(&node.span, "a parallel step needs at least one delegation", "add one");
         }
         let children = delegations.iter().filter_map(|node| self.child(node)).collect();
-        let notes_optional = self.notes_optional(fields, around);
+        let notes_optional = notes_optional(fields, around);
         let synthesis = fields.node("synthesis").and_then(|node| self.synthesis(node, notes_optional));
         let parallel = Parallel {
             children,
@@ -60,16 +61,13 @@ impl Reader<'_> {
     fn given(&self, fields: &mut Fields<'_>) -> BTreeMap<String, Value> {
         let mut with = BTreeMap::new();
         for (key, node) in fields.entries("contextMapping") {
-            match node.as_text() {
-                Some(path) => {
-                    with.insert(key.name.clone(), json!(format!("{{{{{}}}}}", path.trim())));
-                }
-                None => {
-                    let message =
-                        format!("`{}` must be the name of a var, and this is {}", key.name, node.described());
-                    self.findings.error(&node.span, message, "write the name in quotes");
-                }
+            if let Some(path) = node.as_text() {
+                with.insert(key.name.clone(), json!(format!("{{{{{}}}}}", path.trim())));
+                continue;
             }
+            let message =
+                format!("`{}` must be the name of a var, and this is {}", key.name, node.described());
+            self.findings.error(&node.span, message, "write the name in quotes");
         }
         for (key, node) in fields.entries("args") {
             if with.insert(key.name.clone(), node.to_json()).is_some() {

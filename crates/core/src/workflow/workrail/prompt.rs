@@ -1,8 +1,9 @@
 //! The prompt of a step and what its answer must have.
 
-use super::condition;
-use super::reading::{Reader, text, texts};
+use super::reading::{Reader, should_have, text, texts};
+use super::standard::notes_optional;
 use super::step::Around;
+use super::{condition, functions};
 use crate::workflow::contract;
 use crate::workflow::document::Node;
 use crate::workflow::fields::Fields;
@@ -20,7 +21,7 @@ impl Reader<'_> {
         let body = self.body(fields, id);
         let outputs: Vec<OutputContract> = self.output(fields).into_iter().collect();
         let stands_for_notes = outputs.iter().any(|output| output.required);
-        let optional = self.notes_optional(fields, around) || stands_for_notes;
+        let optional = notes_optional(fields, around) || stands_for_notes;
         Some(Prompt {
             body: body?,
             fragments: self.fragments(fields),
@@ -31,10 +32,10 @@ impl Reader<'_> {
             assessments: self.assessments_of(fields),
             control: None,
             functions: self.functions_of(fields, &around.functions),
-            function_calls: self.function_calls(fields),
+            function_calls: functions::calls(fields),
             ask_for_files: fields.flag("askForFiles").unwrap_or(false),
-            audit: self.audit(fields),
-            verification: self.verification(fields),
+            audit: audit(fields),
+            verification: verification(fields),
         })
     }
 
@@ -75,6 +76,7 @@ impl Reader<'_> {
         let mut fragments = Vec::new();
         for node in fields.list("promptFragments") {
             let Some(mut fields) = Fields::of(node, "a fragment", self.findings) else { continue };
+            should_have(&mut fields, &["id"]);
             // The id is for people who talk about the file; it must only be unambiguous.
             if let Some(id) = text(&mut fields, "id") {
                 if ids.contains(&id) {
@@ -104,19 +106,23 @@ impl Reader<'_> {
         let node = map.raw("contractRef");
         map.finish();
         let (name, node) = (name?, node?);
-        match contract::builtin(&name) {
-            Some(contract) => {
-                self.gathered.borrow_mut().contracts.insert(name.clone(), contract);
-                Some(OutputContract { contract: name, required, into: None })
-            }
-            None => {
-                self.warn_unknown_contract(&name, node);
-                Some(OutputContract { contract: name, required: false, into: None })
-            }
+        let known = self.knows_contract(&name);
+        if !known {
+            self.warn_unknown_contract(&name, node);
         }
+        Some(OutputContract { contract: name, required: required && known, into: None })
     }
 
-    pub(super) fn warn_unknown_contract(&self, name: &str, node: &Node) {
+    /// Whether there is a contract of that name. It is then one of the workflow's.
+    fn knows_contract(&self, name: &str) -> bool {
+        let contracts = &mut self.gathered.borrow_mut().contracts;
+        if !contracts.contains_key(name) {
+            contracts.extend(contract::builtin(name).map(|contract| (name.to_owned(), contract)));
+        }
+        contracts.contains_key(name)
+    }
+
+    fn warn_unknown_contract(&self, name: &str, node: &Node) {
         let known: Vec<String> = contract::builtin_names().filter(|known| known.starts_with("wr.")).collect();
         let fix = or_known(name, known.iter().map(String::as_str).collect::<Vec<_>>());
         self.warn(
@@ -125,19 +131,18 @@ impl Reader<'_> {
             fix,
         );
     }
+}
 
-    fn audit(&self, fields: &mut Fields<'_>) -> Option<Audit> {
-        let mut map = fields.map("audit")?;
-        let audit = Audit { prompt: text(&mut map, "prompt"), rubric: texts(&mut map, "rubric") };
-        map.finish();
-        Some(audit)
-    }
+fn audit(fields: &mut Fields<'_>) -> Option<Audit> {
+    let mut map = fields.map("audit")?;
+    let audit = Audit { prompt: text(&mut map, "prompt"), rubric: texts(&mut map, "rubric") };
+    map.finish();
+    Some(audit)
+}
 
-    fn verification(&self, fields: &mut Fields<'_>) -> Option<Verification> {
-        let mut map = fields.map("verification")?;
-        let verification =
-            Verification { command: text(&mut map, "command"), prompt: text(&mut map, "prompt") };
-        map.finish();
-        Some(verification)
-    }
+fn verification(fields: &mut Fields<'_>) -> Option<Verification> {
+    let mut map = fields.map("verification")?;
+    let verification = Verification { command: text(&mut map, "command"), prompt: text(&mut map, "prompt") };
+    map.finish();
+    Some(verification)
 }

@@ -73,6 +73,17 @@ fn entry(node: &Node, key: &str, findings: &Findings) -> Option<String> {
     }
 }
 
+/// Warns that a key of the format is missing where the file still means something without it.
+pub(super) fn should_have(fields: &mut Fields<'_>, keys: &[&'static str]) {
+    for key in keys {
+        if !fields.has(key) {
+            let at = fields.span().start..fields.span().start + 1;
+            let message = format!("the format asks for `{key}` here");
+            fields.findings().warning(&at, message, format!("add `\"{key}\": …`"));
+        }
+    }
+}
+
 /// One of a few words. Another word is a warning, for where the file still means something without it.
 pub(super) fn soft_choice<T: Copy>(
     fields: &mut Fields<'_>,

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::condition;
 use super::functions;
 use super::reading::{Reader, text};
+use super::standard::notes_optional;
 use super::step::{Around, Frame};
+use crate::workflow::MOST_LEVELS;
 use crate::workflow::compile::prefix_ids;
 use crate::workflow::document::{Node, NodeValue};
 use crate::workflow::fields::Fields;
@@ -58,7 +60,7 @@ impl Reader<'_> {
     pub(super) fn repeat(&self, fields: &mut Fields<'_>, frame: Frame, around: &Around) -> Option<Step> {
         let mut inside = around.clone();
         inside.functions.extend(functions::definitions(fields, "loop"));
-        inside.notes_optional = self.notes_optional(fields, around);
+        inside.notes_optional = notes_optional(fields, around);
         let body = fields.required("body");
         let settings = fields.required("loop")?;
         self.place(&frame.id, "loop", &settings.span);
@@ -128,6 +130,11 @@ impl Reader<'_> {
             self.findings.error(&node.span, message, "give one of them a body of its own");
             return None;
         }
+        if inside.bodies.len() > MOST_LEVELS {
+            let message = format!("loops that name their body lie more than {MOST_LEVELS} levels deep");
+            self.findings.error(&node.span, message, "put fewer loops in one another");
+            return None;
+        }
         if self.gathered.borrow_mut().taken.insert(name.to_owned()) {
             return self.step(body, &inside);
         }
@@ -158,7 +165,7 @@ impl Reader<'_> {
             Type::While | Type::Until => self.by_decision(settings, kind, id, steps),
             Type::For => {
                 claim(steps, id);
-                Some(LoopOver::Count(self.count(settings)?))
+                Some(LoopOver::Count(count(settings)?))
             }
             Type::ForEach => {
                 claim(steps, id);
@@ -189,14 +196,6 @@ impl Reader<'_> {
                 let message = format!("`{key}` means nothing for this type of loop");
                 self.warn(&found.span, message, "take it out, or correct `type`");
             }
-        }
-    }
-
-    fn count(&self, settings: &mut Fields<'_>) -> Option<Count> {
-        let node = settings.required("count")?;
-        match node.as_text() {
-            Some(_) => Some(Count::Var(settings.required_text("count")?.trim().to_owned())),
-            None => settings.count("count").map(Count::Fixed),
         }
     }
 
@@ -275,6 +274,14 @@ impl Reader<'_> {
             let message = format!("a loop cannot be decided by `{name}`; a loop control artifact is taken");
             self.warn(&node.span, message, "write `wr.contracts.loop_control`");
         }
+    }
+}
+
+fn count(settings: &mut Fields<'_>) -> Option<Count> {
+    let node = settings.required("count")?;
+    match node.as_text() {
+        Some(_) => Some(Count::Var(settings.required_text("count")?.trim().to_owned())),
+        None => settings.count("count").map(Count::Fixed),
     }
 }
 

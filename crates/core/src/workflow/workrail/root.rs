@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use super::reading::{Gathered, Reader, model_tier, soft_choice, text, texts};
+use super::reading::{Gathered, Reader, model_tier, should_have, soft_choice, text, texts};
 use super::step::Around;
 use super::{assess, functions};
 use crate::workflow::compile::{Context, Draft};
@@ -93,14 +93,13 @@ fn features_of(fields: &mut Fields<'_>) -> Vec<&'static Feature> {
     let mut found = Vec::new();
     for node in fields.list("features") {
         let Some(name) = crate::workflow::fields::text_of(node, "a feature", findings) else { continue };
-        match features::feature(&name) {
-            Some(feature) => found.push(feature),
-            None => {
-                let known: Vec<&str> = features::FEATURES.iter().map(|feature| feature.name).collect();
-                let message = format!("the feature `{name}` is not known here; it adds nothing");
-                findings.warning(&node.span, message, or_known(&name, known));
-            }
+        let known = features::feature(&name);
+        if known.is_none() {
+            let names: Vec<&str> = features::FEATURES.iter().map(|feature| feature.name).collect();
+            let message = format!("the feature `{name}` is not known here; it adds nothing");
+            findings.warning(&node.span, message, or_known(&name, names));
         }
+        found.extend(known);
     }
     found
 }
@@ -145,6 +144,7 @@ fn slots(fields: &mut Fields<'_>) -> Vec<Slot> {
 
 fn slot(node: &Node, findings: &Findings) -> Option<Slot> {
     let mut fields = Fields::of(node, "an extension point", findings)?;
+    should_have(&mut fields, &["purpose"]);
     let id = fields.required_text("slotId");
     let purpose = text(&mut fields, "purpose").unwrap_or_default();
     let default = fields.required_text("default");
@@ -176,6 +176,7 @@ fn references(fields: &mut Fields<'_>) -> Vec<Reference> {
 
 fn reference(node: &Node, findings: &Findings) -> Option<Reference> {
     let mut fields = Fields::of(node, "a reference", findings)?;
+    should_have(&mut fields, &["purpose", "authoritative"]);
     let from = [("workspace", ResolveFrom::Workspace), ("package", ResolveFrom::Package)];
     let (id, title) = (fields.required_text("id"), fields.required_text("title"));
     let source = fields.required_text("source");

@@ -52,7 +52,7 @@ impl Reader<'_> {
         let Some(routine) = self.routine_id(&name) else {
             self.warn_missing_routine(&name, template);
             let kind = StepKind::Prompt(Box::new(instead(&name, &arguments)));
-            return Some(Step { role: shared.role, model: shared.model, guidance, ..frame.step(kind) });
+            return Some(Step { role: shared.role, guidance, model: shared.model, ..frame.step(kind) });
         };
         let call = Call { caller: &frame.id, routine: &routine, span: &template.span, arguments: &arguments };
         let mut expanded = self.context.expand(&call)?;
@@ -87,14 +87,15 @@ impl Reader<'_> {
 
 /// What the agent is asked where the routine is not at hand: what the author wanted, as far as it is known.
 fn instead(template: &str, arguments: &[Argument]) -> Prompt {
-    let mut words = format!(
+    let given = arguments.iter().map(|argument| {
+        let value = &argument.value;
+        let value = value.as_text().map_or_else(|| value.to_json().to_string(), str::to_owned);
+        format!("- {}: {value}", argument.name)
+    });
+    let said = format!(
         "This step calls the routine `{template}`, which no loaded source has. Do by yourself what its name and the title of this step say."
     );
-    for argument in arguments {
-        let value =
-            argument.value.as_text().map_or_else(|| argument.value.to_json().to_string(), str::to_owned);
-        words.push_str(&format!("\n- {}: {value}", argument.name));
-    }
+    let words = std::iter::once(said).chain(given).collect::<Vec<_>>().join("\n");
     plain_prompt(Body::Text(words), Notes::Required)
 }
 

@@ -347,8 +347,8 @@ fn flag() -> Value {
     json!({ "type": "boolean" })
 }
 
-fn list(of: Value) -> Value {
-    json!({ "type": "array", "items": of })
+fn list(of: impl Into<Value>) -> Value {
+    json!({ "type": "array", "items": of.into() })
 }
 
 fn one_of(words: &[&str]) -> Value {

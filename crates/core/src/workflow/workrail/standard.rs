@@ -22,7 +22,7 @@ impl Reader<'_> {
         self.check_validation_flag(fields);
         let role = text(fields, "agentRole");
         let model = model_tier(fields);
-        Some(Step { role, model, guidance, ..frame.step(StepKind::Prompt(Box::new(prompt))) })
+        Some(Step { role, guidance, model, ..frame.step(StepKind::Prompt(Box::new(prompt))) })
     }
 
     /// `hasValidation` only announces criteria; it is a slip where there are none.
@@ -36,11 +36,6 @@ impl Reader<'_> {
             let message = "`hasValidation` is set, and there are no `validationCriteria`; nothing is checked";
             self.warn(&key.span, message, "add `validationCriteria`, or take the flag out");
         }
-    }
-
-    /// Whether notes may be missing: said here, or by a loop around.
-    pub(super) fn notes_optional(&self, fields: &mut Fields<'_>, around: &Around) -> bool {
-        fields.flag("notesOptional").unwrap_or(around.notes_optional)
     }
 
     /// Warns about fields of a prompt that a step of another kind cannot use.
@@ -63,3 +58,8 @@ const PLACES: &[(&str, &str)] = &[
     ("guidance", "guidance"),
     ("outputContract", "output"),
 ];
+
+/// Whether notes may be missing: said here, or by a loop around.
+pub(super) fn notes_optional(fields: &mut Fields<'_>, around: &Around) -> bool {
+    fields.flag("notesOptional").unwrap_or(around.notes_optional)
+}

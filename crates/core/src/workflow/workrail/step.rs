@@ -75,11 +75,12 @@ impl Reader<'_> {
     fn count_step(&self, node: &Node) -> Option<()> {
         let mut gathered = self.gathered.borrow_mut();
         gathered.steps += 1;
-        if gathered.steps == 2 * MOST_STEPS + 1 {
-            let message = format!("with this step the workflow has more than {} steps", 2 * MOST_STEPS);
-            self.findings.error(&node.span, message, "split the workflow, or let fewer loops share a body");
+        if gathered.steps == MOST_STEPS + 1 {
+            let message = format!("with this step the workflow has more than {MOST_STEPS} steps");
+            let fix = "split the workflow, or let fewer loops share a body";
+            self.findings.error(&node.span, message, fix);
         }
-        (gathered.steps <= 2 * MOST_STEPS).then_some(())
+        (gathered.steps <= MOST_STEPS).then_some(())
     }
 
     fn type_of(&self, fields: &mut Fields<'_>, node: &Node) -> Type {

@@ -1,6 +1,6 @@
 //! What the front end makes of files: real ones, one with every field, and broken ones.
 
-mod corpus;
+pub(crate) mod corpus;
 mod everything;
 mod fields;
 mod hostile;
@@ -44,7 +44,10 @@ pub(super) fn compiled(file: &Value) -> Value {
 
 /// A file with these steps.
 pub(super) fn file(steps: Value) -> Value {
-    json!({ "id": "test-file", "name": "Test", "description": "For tests.", "version": "1.0.0", "steps": steps })
+    let mut file =
+        json!({ "id": "test-file", "name": "Test", "description": "For tests.", "version": "1.0.0" });
+    file["steps"] = steps;
+    file
 }
 
 /// A file with one step that has these fields too.

@@ -57,7 +57,7 @@ fn check(longhaul: &Path, folder: &Path, files: &[PathBuf]) -> Result<(), Failur
 fn written(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let write = |number: usize| {
         let bytes = SMALLEST_BYTES + (LARGEST_BYTES - SMALLEST_BYTES) * number / (FILES - 1);
-        let (name, text) = if number % 2 == 0 {
+        let (name, text) = if number.is_multiple_of(2) {
             (format!("native-{number}.yml"), native(number, bytes))
         } else {
             (format!("workrail-{number}.json"), workrail(number, bytes))
@@ -105,7 +105,7 @@ fn workrail(number: usize, bytes: usize) -> String {
         })
     };
     let size = serde_json::to_string_pretty(&step(100)).map_or(1, |text| text.len());
-    let steps: Vec<Value> = (0..bytes / size + 1).map(step).collect();
+    let steps: Vec<Value> = (0..=bytes / size).map(step).collect();
     let file = json!({
         "id": format!("bench-workrail-{number}"),
         "name": format!("WorkRail {number}"),

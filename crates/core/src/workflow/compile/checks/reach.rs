@@ -37,7 +37,7 @@ impl Checks<'_> {
                 let place = self.draft.places.of(&flat.step.id, mention.field);
                 let Some(by) = setters.get(name) else {
                     if !declared.contains_key(name) {
-                        let fix = self.unknown_fix(name, declared.keys().map(String::as_str));
+                        let fix = unknown_fix(name, declared.keys().map(String::as_str));
                         let message = format!("nothing in this workflow sets `{name}`");
                         self.context.findings.warning(&place, message, fix);
                     }
@@ -52,13 +52,6 @@ impl Checks<'_> {
                     );
                 }
             }
-        }
-    }
-
-    fn unknown_fix<'a>(&self, name: &str, known: impl Iterator<Item = &'a str>) -> String {
-        match closest(name, known) {
-            Some(word) => format!("did you mean `{word}`?"),
-            None => format!("declare `{name}` in `vars`, or let an earlier step produce it"),
         }
     }
 
@@ -87,6 +80,13 @@ impl Checks<'_> {
             }
         }
         again
+    }
+}
+
+fn unknown_fix<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    match closest(name, known) {
+        Some(word) => format!("did you mean `{word}`?"),
+        None => format!("declare `{name}` in `vars`, or let an earlier step produce it"),
     }
 }
 

@@ -219,7 +219,7 @@ pub(super) fn card(frame: Frame, texts: &[(LineRole, String)]) -> Card {
     let mut placed = Vec::new();
     let mut y = above;
     for (role, text) in texts {
-        let room = Room { width: inner, most_lines: most_lines(*role) };
+        let room = Room { width: inner, most_lines: most_lines(*role, shape) };
         for line in measure::wrap(text, size(*role), room).lines {
             y += line_height(*role);
             placed.push(CardLine { role: *role, text: line, baseline: y - line_height(*role) / 4 });
@@ -257,10 +257,11 @@ fn text_margin(shape: Shape) -> i32 {
     }
 }
 
-fn most_lines(role: LineRole) -> usize {
-    match role {
-        LineRole::Kind => 1,
-        LineRole::Title | LineRole::Detail => 3,
+fn most_lines(role: LineRole, shape: Shape) -> usize {
+    match (role, shape) {
+        (LineRole::Kind, _) => 1,
+        (LineRole::Detail, Shape::Condition | Shape::Confirmation) => 5,
+        (LineRole::Title | LineRole::Detail, _) => 3,
     }
 }
 

@@ -60,8 +60,9 @@ fn search(value: &Value, path: &str, found: &mut impl FnMut(&str, &str)) {
         }
         Value::Object(map) => {
             for (key, item) in map {
-                let is_label = path.ends_with("promptFragments/0") || path.contains("/promptFragments/");
-                if !TRANSLATED.contains(&key.as_str()) && !(is_label && key == "id") {
+                // The id of a fragment is for people who talk about the file.
+                let is_label = key == "id" && path.contains("/promptFragments/");
+                if !is_label && !TRANSLATED.contains(&key.as_str()) {
                     search(item, &format!("{path}/{key}"), found);
                 }
             }

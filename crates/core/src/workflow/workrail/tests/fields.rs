@@ -14,12 +14,12 @@ fn hold(rows: Vec<Row>) {
     }
 }
 
-fn root(more: Value) -> Value {
-    merged(file_with_step(&json!({})), &more)
+fn root(more: impl Into<Value>) -> Value {
+    merged(file_with_step(&json!({})), &more.into())
 }
 
-fn step(more: Value) -> Value {
-    file_with_step(&more)
+fn step(more: impl Into<Value>) -> Value {
+    file_with_step(&more.into())
 }
 
 #[test]
@@ -68,7 +68,6 @@ fn fields_of_the_root() {
 
 #[test]
 fn fields_of_a_standard_step() {
-    let prompt = |pointer: &'static str| -> &'static str { pointer };
     hold(vec![
         (step(json!({})), "/steps/0/id", json!("one")),
         (step(json!({ "title": "T {{x}}" })), "/steps/0/title", json!("T {{x}}")),
@@ -107,7 +106,7 @@ fn fields_of_a_standard_step() {
             step(
                 json!({ "promptFragments": [{ "id": "f", "when": { "var": "x" }, "text": "T" }, { "id": "g", "text": "U" }] }),
             ),
-            prompt("/steps/0/kind/fragments"),
+            "/steps/0/kind/fragments",
             json!([{ "when": { "var": { "path": "x", "tests": [] } }, "text": "T" }, { "text": "U" }]),
         ),
         (step(json!({ "functionCalls": [{ "f": 1 }] })), "/steps/0/kind/function_calls", json!([{ "f": 1 }])),

@@ -9,7 +9,10 @@ fn control_step(id: &str) -> Value {
 }
 
 fn loop_step(id: &str, settings: Value, body: Value) -> Value {
-    json!({ "id": id, "type": "loop", "title": "Loop", "loop": settings, "body": body })
+    let mut step = json!({ "id": id, "type": "loop", "title": "Loop" });
+    step["loop"] = settings;
+    step["body"] = body;
+    step
 }
 
 /// The only message, and its severity.
@@ -242,6 +245,7 @@ fn slips_are_warned_about_with_a_way_out() {
             ),
             "Warning: the shared text `wr.refs.none` is not known here",
         ),
+        (step(json!({ "promptFragments": [{ "text": "T" }] })), "Warning: the format asks for `id` here"),
     ];
     for (file, message) in rows {
         assert_eq!(only_message(&file), message);
@@ -276,6 +280,12 @@ fn what_cannot_mean_anything_is_refused() {
             "the file has no step `nowhere` at its top level",
         ),
     ];
+    let bad_pattern = outcome(&file_with_step(&json!({ "runCondition": { "var": "x", "matches": "(" } })));
+    assert!(messages(&bad_pattern)[0].starts_with("`(` is not a pattern"), "{:?}", messages(&bad_pattern));
+    let rule = json!({ "type": "regex", "pattern": "[", "message": "m" });
+    assert!(outcome(&file_with_step(&json!({ "validationCriteria": rule }))).value.is_none());
+    let rule = json!({ "type": "schema", "schema": { "type": "strin" }, "message": "m" });
+    assert!(outcome(&file_with_step(&json!({ "validationCriteria": rule }))).value.is_none());
     for (file, message) in rows {
         let outcome = outcome(&file);
         assert!(outcome.value.is_none(), "{file}");
@@ -299,6 +309,23 @@ fn loops_that_are_each_others_body_are_refused() {
 }
 
 #[test]
+fn a_long_chain_of_named_bodies_is_refused_before_it_is_followed() {
+    let settings = json!({ "type": "for", "count": 1, "maxIterations": 1 });
+    let next = |level: usize| {
+        loop_step(&format!("level-{level}"), settings.clone(), json!(format!("level-{}", level + 1)))
+    };
+    let mut steps: Vec<Value> = (0..400).map(next).collect();
+    steps.push(json!({ "id": "level-400", "title": "T", "prompt": "P" }));
+    let outcome = outcome(&file(Value::Array(steps)));
+    assert!(outcome.value.is_none());
+    assert!(
+        messages(&outcome).iter().any(|it| it.contains("more than 16 levels deep")),
+        "{:?}",
+        messages(&outcome)
+    );
+}
+
+#[test]
 fn bodies_that_are_shared_again_and_again_end_in_a_refusal() {
     let settings = json!({ "type": "for", "count": 1, "maxIterations": 1 });
     let body = |level: usize| json!([format!("level-{level}"), format!("level-{level}")]);
@@ -310,7 +337,7 @@ fn bodies_that_are_shared_again_and_again_end_in_a_refusal() {
     let outcome = outcome(&file(Value::Array(steps)));
     assert!(outcome.value.is_none());
     assert!(
-        messages(&outcome).iter().any(|it| it.contains("more than 1000 steps")),
+        messages(&outcome).iter().any(|it| it.contains("more than 500 steps")),
         "{:?}",
         messages(&outcome)
     );

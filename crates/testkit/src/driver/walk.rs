@@ -1,0 +1,142 @@
+//! Walking a whole workflow, gates and commands included. After each call: `at N SESSION WHERE`. Told to, it
+//! kills itself at the N-th of these; started again with the session, it goes on where it was.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use longhaul_core::workflow::Workflow;
+use longhaul_core::workflow::compile::{Source, Sources, Syntax, compile};
+use longhaul_runtime::types::{Answer, Channel, Checkout, GateVerdict, SessionId, StepView};
+use longhaul_runtime::{Advance, AnswerGate, Commands, Places, Settings, StartSession, System};
+use serde_json::{Map, json};
+
+use super::{Failure, say};
+
+/// Loops of each kind, a jump, gates, a confirmation and commands: more than forty steps.
+const WORKFLOW: &str = include_str!("walk.yml");
+
+#[derive(Debug, clap::Args)]
+pub(in crate::driver) struct Args {
+    #[arg(long)]
+    home: PathBuf,
+    /// The checkout to walk in.
+    #[arg(long)]
+    checkout: PathBuf,
+    /// Go on with this session; else one is started.
+    #[arg(long)]
+    session: Option<String>,
+    /// Die at this boundary.
+    #[arg(long, default_value_t = u64::MAX)]
+    die_at: u64,
+}
+
+struct Walker {
+    system: System,
+    commands: Commands,
+    boundary: u64,
+    die_at: u64,
+}
+
+pub(in crate::driver) fn run(args: &Args) -> Result<(), Failure> {
+    let system = system(args.home.clone(), args.checkout.clone());
+    let commands = system.commands()?;
+    let mut walker = Walker { system, commands, boundary: 0, die_at: args.die_at };
+    let mut view = match &args.session {
+        Some(id) => walker.system.session_view(&walker.commands, id.parse()?)?,
+        None => walker.start(args)?,
+    };
+    walker.tell(&view)?;
+    while !view.is_complete {
+        view = walker.next(&view)?;
+        walker.tell(&view)?;
+    }
+    Ok(())
+}
+
+/// What the product's hidden verb does.
+pub(in crate::driver) fn runner(session: &str) -> Result<(), Failure> {
+    let home = std::env::var_os("LONGHAUL_HOME").ok_or("LONGHAUL_HOME is not set")?;
+    let system = system(home.into(), std::env::current_dir()?);
+    Ok(longhaul_runtime::run_work(&system, session.parse()?)?)
+}
+
+fn system(home: PathBuf, directory: PathBuf) -> System {
+    let places = Places::under(&home);
+    System::new(Settings { places, variables: BTreeMap::new(), directory, flags: Vec::new() })
+}
+
+fn workflow() -> Result<Workflow, Failure> {
+    let source = Source { name: "walk.yml".to_owned(), text: WORKFLOW.to_owned(), syntax: Syntax::Yaml };
+    let outcome = compile(&source, &Sources::default());
+    outcome.value.ok_or_else(|| format!("{:?}", outcome.diagnostics).into())
+}
+
+impl Walker {
+    fn start(&self, args: &Args) -> Result<StepView, Failure> {
+        let workspace = self.commands.add_workspace(&args.checkout, None)?.workspace.id;
+        let path = args.checkout.to_string_lossy().into_owned();
+        let list = json!([{ "title": "a", "detail": "x" }, { "title": "b", "detail": "y" }, { "title": "c", "detail": "z" }]);
+        Ok(self.system.start_session(
+            &self.commands,
+            &StartSession {
+                workflow: Arc::new(workflow()?),
+                goal: "walk".to_owned(),
+                vars: Map::from_iter([("list".to_owned(), list)]),
+                workspace: Some(workspace),
+                checkout: Some(Checkout { path, head: None, branch: None }),
+                parent: None,
+                warnings: Vec::new(),
+            },
+        )?)
+    }
+
+    fn next(&self, view: &StepView) -> Result<StepView, Failure> {
+        let id: SessionId = view.session_id.parse()?;
+        if let Some(gate) = &view.gate {
+            let (_, node) = gate.id.split_once('.').ok_or("a gate id has a node")?;
+            let answer = AnswerGate {
+                session: id,
+                gate: node.parse()?,
+                verdict: GateVerdict::Approved,
+                by: "driver".to_owned(),
+                channel: Channel::Terminal,
+                words: "yes".to_owned(),
+            };
+            return Ok(self.system.answer_gate(&self.commands, &answer)?);
+        }
+        let Some(token) = &view.continue_token else {
+            return Ok(self.system.session_view(&self.commands, id)?);
+        };
+        let advance = Advance { handle: token.parse()?, answer: answer(view), epoch: None };
+        Ok(self.system.advance(&self.commands, &advance)?)
+    }
+
+    fn tell(&mut self, view: &StepView) -> Result<(), Failure> {
+        self.boundary += 1;
+        let place = view.step_id.as_deref().unwrap_or("end");
+        say(&format!("at {} {} {place}", self.boundary, view.session_id))?;
+        if self.boundary == self.die_at {
+            let own = nix::unistd::Pid::this();
+            nix::sys::signal::kill(own, nix::sys::signal::Signal::SIGKILL)?;
+        }
+        if let Some(blocked) = &view.blocked
+            && view.continue_token.is_none()
+        {
+            return Err(format!("blocked: {:?}", blocked.reasons).into());
+        }
+        Ok(())
+    }
+}
+
+/// The same for the same step, as a retry after a crash must be.
+fn answer(view: &StepView) -> Answer {
+    let step = view.step_id.clone().unwrap_or_default();
+    let mut answer = Answer { notes: Some(format!("did {step}")), ..Answer::default() };
+    if step == "count" {
+        answer.vars.insert("counted".to_owned(), json!(true));
+    }
+    let wanted = view.requires.iter().flat_map(|requires| &requires.contracts);
+    answer.artifacts.extend(wanted.map(|contract| contract.example.clone()));
+    answer
+}
