@@ -109,7 +109,7 @@ impl Reader {
                     end(&mut found, GateState::Answered { verdict, by: by.clone(), channel, words, at });
                 }
                 SessionEvent::GateExpired { gate, .. } if *gate == node => {
-                    end(&mut found, GateState::Expired)
+                    end(&mut found, GateState::Expired);
                 }
                 SessionEvent::Forked { .. } | SessionEvent::Closed { .. } => end(&mut found, GateState::Left),
                 _ => {}

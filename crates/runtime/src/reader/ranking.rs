@@ -29,9 +29,17 @@ struct Merit {
     /// How many of the words that were asked for are in its goal or notes.
     words: usize,
     workflow: bool,
-    head: bool,
-    branch: bool,
+    near: Near,
     updated_at: Timestamp,
+}
+
+/// How much of the place where it began is here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Near {
+    Elsewhere,
+    Branch,
+    Commit,
+    CommitAndBranch,
 }
 
 impl Merit {
@@ -63,7 +71,7 @@ pub fn clear_winner(ranked: &[Ranked]) -> Option<&Ranked> {
 fn rank(rows: Vec<SessionRow>, query: Option<&str>, here: Option<&Checkout>) -> Vec<Ranked> {
     let rows = rows.into_iter().filter(|row| row.workflow.is_some() && row.damage.is_none());
     let mut ranked: Vec<Ranked> = rows.filter_map(|row| judge(row, query, here)).collect();
-    ranked.sort_by(|one, other| (other.merit, other.id).cmp(&(one.merit, one.id)));
+    ranked.sort_by_key(|one| std::cmp::Reverse((one.merit, one.id)));
     ranked
 }
 
@@ -87,9 +95,9 @@ fn judge(row: SessionRow, query: Option<&str>, here: Option<&Checkout>) -> Optio
     {
         return None;
     }
-    let (head, branch) = same_place(row.checkout.as_ref(), here, &mut because);
+    let near = same_place(row.checkout.as_ref(), here, &mut because);
     because.push(format!("last changed {}", rfc3339(row.updated_at)));
-    let merit = Merit { id, words: words.len(), workflow, head, branch, updated_at: row.updated_at };
+    let merit = Merit { id, words: words.len(), workflow, near, updated_at: row.updated_at };
     let step = row.step.as_ref().map(|step| step.0.clone());
     let (workflow, goal) = (row.workflow.clone(), row.goal.clone());
     Some(Ranked { id: row.id, workflow, step, goal, because, merit, row })
@@ -109,15 +117,20 @@ fn quoted(words: &[String]) -> String {
 }
 
 /// Whether it began at this commit, and on this branch of this checkout.
-fn same_place(then: Option<&Checkout>, here: Option<&Checkout>, because: &mut Vec<String>) -> (bool, bool) {
+fn same_place(then: Option<&Checkout>, here: Option<&Checkout>, because: &mut Vec<String>) -> Near {
     const SHORT: usize = 10;
-    let (Some(then), Some(here)) = (then, here) else { return (false, false) };
+    let (Some(then), Some(here)) = (then, here) else { return Near::Elsewhere };
     let head = then.head.as_ref().filter(|head| here.head.as_ref() == Some(*head));
     because.extend(head.map(|head| format!("began at this commit ({})", &head[..SHORT.min(head.len())])));
     let on_branch = then.path == here.path;
     let branch = then.branch.as_ref().filter(|branch| on_branch && here.branch.as_ref() == Some(*branch));
     because.extend(branch.map(|branch| format!("began on branch `{branch}`")));
-    (head.is_some(), branch.is_some())
+    match (head, branch) {
+        (Some(_), Some(_)) => Near::CommitAndBranch,
+        (Some(_), None) => Near::Commit,
+        (None, Some(_)) => Near::Branch,
+        (None, None) => Near::Elsewhere,
+    }
 }
 
 #[cfg(test)]
@@ -143,7 +156,7 @@ mod tests {
             notes: String::new(),
             driver: None,
             opened_at: Timestamp(0),
-            updated_at: Timestamp(u64::from(number)),
+            updated_at: Timestamp(i64::from(number)),
             damage: None,
         }
     }

@@ -23,7 +23,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     };
     let total = rows.len();
     rows.retain(|row| args.all || row.status == SessionStatus::Open);
-    rows.sort_by(|one, other| (other.updated_at, other.id).cmp(&(one.updated_at, one.id)));
+    rows.sort_by_key(|row| std::cmp::Reverse((row.updated_at, row.id)));
     context.output.rows(&rows.into_iter().map(SessionLine::of).collect::<Vec<_>>())?;
     match total {
         0 => context.output.say("there is no session; `longhaul session start` starts one"),

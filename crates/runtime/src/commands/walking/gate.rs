@@ -25,7 +25,7 @@ impl Commands {
     pub fn answer_gate(&self, answer: &AnswerGate) -> Result<StepView, Error> {
         check_text("the reason", &answer.words)?;
         self.notice_gate(answer.session)?;
-        let (_, after) = self.decide_and_keep(answer.session, &Contents::default(), |session| {
+        let ((), after) = self.decide_and_keep(answer.session, &Contents::default(), |session| {
             let open = session.gate().filter(|open| open.gate == answer.gate);
             let open = open.ok_or(Rejection::NoSuchGate { gate: answer.gate })?;
             let onward = self.way_on(session, open, answer)?;

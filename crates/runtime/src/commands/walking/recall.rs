@@ -31,10 +31,8 @@ impl Commands {
         let words = render::taking_up(&workflow, &walk::scope(&standing));
         // The first step says it already.
         let is_known = |prompt: &str| words.split_once("\n\n").is_some_and(|(_, said)| prompt.contains(said));
-        view.prompt = view.prompt.map(|prompt| match is_known(&prompt) {
-            true => prompt,
-            false => format!("{words}\n\n{prompt}"),
-        });
+        view.prompt =
+            view.prompt.map(|prompt| if is_known(&prompt) { prompt } else { format!("{words}\n\n{prompt}") });
         Ok(view)
     }
 

@@ -25,7 +25,7 @@ impl Commands {
         check_text("the reason", &rewind.reason)?;
         let (node, prompt) = self.last_hand_out(rewind)?;
         let restored = self.state_at(rewind.session, node)?;
-        let (_, after) = self.decide_and_keep(rewind.session, &Contents::default(), |session| {
+        let ((), after) = self.decide_and_keep(rewind.session, &Contents::default(), |session| {
             let step = NewStep {
                 step: restored.step.clone(),
                 prompt: prompt.clone(),
@@ -65,7 +65,7 @@ impl Commands {
     /// Opens a follow-up phase of a completed session.
     pub fn continue_session(&self, id: SessionId, text: &str) -> Result<StepView, Error> {
         check_text("the text", text)?;
-        let (_, after) = self.decide_and_keep(id, &Contents::default(), |session| {
+        let ((), after) = self.decide_and_keep(id, &Contents::default(), |session| {
             let workflow = self.workflow_of(session)?;
             let standing = self.standing_of(&workflow, session)?;
             let step = follow_up::ask(&standing, session.phase + 1, text, self.nonce());

@@ -33,7 +33,7 @@ impl Commands {
     pub fn start_session(&self, start: &StartSession) -> Result<StepView, Error> {
         let id = SessionId::from_bytes(self.entropy.bytes());
         let open = self.opening(start)?;
-        let (_, Stored { state, events }) =
+        let ((), Stored { state, events }) =
             self.recorder.record(id.into(), self.clock.now(), &Contents::default(), || {
                 let events = Session::open(open.clone());
                 Ok((Unopened { id, opened: None }, Decided::Events(events, ())))
