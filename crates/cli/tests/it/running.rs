@@ -42,7 +42,7 @@ fn events(home: &Home, session: &str) -> Vec<String> {
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+        assert!(start.elapsed() < Duration::from_mins(1), "{what}");
         // tidy: another process is awaited that says nothing to us
         thread::sleep(Duration::from_millis(50));
     }
