@@ -1,16 +1,20 @@
 //! Every verb of `longhaul`: one file each, and one line here.
 
+mod artifact;
 mod backup;
 mod completions;
 mod config;
 mod doctor;
 mod explain;
+mod gate;
 mod gc;
 mod help;
 mod log;
 mod man;
 mod redact;
 mod restore;
+mod runner;
+mod session;
 mod workflow;
 mod workspace;
 
@@ -46,6 +50,12 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Workflow(workflow::Command),
     #[command(subcommand, hide = true)]
+    Session(session::Command),
+    #[command(subcommand, hide = true)]
+    Gate(gate::Command),
+    #[command(subcommand, hide = true)]
+    Artifact(artifact::Command),
+    #[command(subcommand, hide = true)]
     Log(log::Command),
     #[command(hide = true)]
     Gc(gc::Args),
@@ -65,6 +75,8 @@ pub(crate) enum Command {
     Man(man::Args),
     #[command(hide = true)]
     Help(help::Args),
+    #[command(hide = true)]
+    Runner(runner::Args),
 }
 
 impl Command {
@@ -72,6 +84,9 @@ impl Command {
         match self {
             Self::Doctor(args) => doctor::run(context, args),
             Self::Workspace(command) => command.run(context),
+            Self::Session(command) => command.run(context),
+            Self::Gate(command) => command.run(context),
+            Self::Artifact(command) => command.run(context),
             Self::Workflow(command) => command.run(context),
             Self::Log(command) => command.run(context),
             Self::Gc(args) => gc::run(context, args),
@@ -83,11 +98,15 @@ impl Command {
             Self::Completions(args) => completions::run(context, args),
             Self::Man(args) => man::run(context, args),
             Self::Help(args) => help::run(context, args),
+            Self::Runner(args) => runner::run(context, args),
         }
     }
 }
 
-/// The command line with nothing hidden.
+/// The command line with nothing hidden but what only we ourselves call.
 fn whole_tree() -> clap::Command {
-    Cli::command().mut_subcommands(|command| command.hide(false))
+    Cli::command().mut_subcommands(|command| {
+        let ours = command.get_name() == runner::NAME;
+        command.hide(ours)
+    })
 }

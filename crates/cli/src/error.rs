@@ -10,6 +10,7 @@ use serde_json::json;
 
 use crate::output::{Format, Output};
 
+pub(crate) const REFUSED: u8 = 3;
 pub(crate) const ENVIRONMENT: u8 = 4;
 
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +21,8 @@ pub(crate) enum CliError {
     File { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("`{}` is there already and is not overwritten; name another file", path.display())]
     Exists { path: PathBuf },
+    #[error("{what} cannot be read: {problem}")]
+    BadInput { what: &'static str, problem: String },
     #[error("there is no database yet, so there is nothing to {verb}; any command that writes makes one")]
     NoStore { verb: &'static str },
     #[error("the value in `{}` is not UTF-8 text, and only text is stored; check the file", path.display())]
@@ -51,6 +54,7 @@ impl CliError {
         match self {
             Self::Runtime(error) => error.code(),
             Self::NoStore { .. } => Some("E0107"),
+            Self::BadInput { .. } => Some("E0621"),
             Self::File { .. }
             | Self::Exists { .. }
             | Self::NotText { .. }
@@ -67,6 +71,7 @@ impl CliError {
             Self::Runtime(error) => error.kind(),
             Self::Exists { .. } | Self::NoValue => Kind::Refused,
             Self::NotText { .. }
+            | Self::BadInput { .. }
             | Self::NobodyToAsk
             | Self::ScatteredSettings
             | Self::UnknownCode(_)
@@ -86,7 +91,7 @@ impl CliError {
     pub(crate) fn report(&self, output: &Output) -> ExitCode {
         let exit = match self.kind() {
             Kind::Usage => 2,
-            Kind::Refused => 3,
+            Kind::Refused => REFUSED,
             Kind::Environment => ENVIRONMENT,
             Kind::Conflict => 5,
             Kind::Bug => crate::BUG,

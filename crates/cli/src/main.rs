@@ -3,8 +3,10 @@
 mod commands;
 mod context;
 mod error;
+mod input;
 mod output;
 mod progress;
+mod step;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -124,6 +124,12 @@ impl Output {
     }
 }
 
+/// Text of several lines that others wrote, each made harmless and indented.
+pub(crate) fn lines(text: &str, indent: &str) -> String {
+    let line = |line: &str| format!("{indent}{}", terminal::visible(&line.replace('\t', "    ")));
+    text.lines().map(|text| line(text).trim_end().to_owned() + "\n").collect()
+}
+
 /// A number with what it counts: `1 stream`, `2 streams`.
 pub(crate) fn count(number: u64, what: &str) -> String {
     let ending = if number == 1 { "" } else { "s" };

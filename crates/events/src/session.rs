@@ -203,8 +203,14 @@ pub struct Driver {
 #[serde(tag = "outcome", rename_all = "snake_case", deny_unknown_fields)]
 pub enum CloseOutcome {
     Completed,
-    Cancelled { by: String },
-    Failed { reason: String },
+    Cancelled {
+        by: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    Failed {
+        reason: String,
+    },
 }
 
 impl SessionEvent {
@@ -258,9 +264,10 @@ impl SessionEvent {
             }
             Self::LoopExhausted { because, .. } => Parts::default().words([because]),
             Self::DriverTaken { driver, .. } => Parts::default().words([&mut driver.host]),
-            Self::Closed {
-                outcome: CloseOutcome::Cancelled { by: text } | CloseOutcome::Failed { reason: text },
-            } => Parts::default().words([text]),
+            Self::Closed { outcome: CloseOutcome::Cancelled { by, reason } } => {
+                Parts::default().words([by].into_iter().chain(reason))
+            }
+            Self::Closed { outcome: CloseOutcome::Failed { reason } } => Parts::default().words([reason]),
             Self::Closed { outcome: CloseOutcome::Completed }
             | Self::DriverRenewed { .. }
             | Self::DriverExpired { .. }

@@ -16,8 +16,28 @@ use crate::workflows::Problem;
 pub enum Error {
     #[error(transparent)]
     Store(#[from] StoreError),
-    #[error("there is no session `{0}`; `longhaul log show` lists what there is")]
+    #[error("there is no session `{0}`; `longhaul session list --all` shows them")]
     UnknownSession(SessionId),
+    #[error("no session has an id that begins with `{0}`; `longhaul session list --all` shows them")]
+    NoSuchSession(String),
+    #[error("several sessions have an id that begins with `{text}`: {fitting}; type more of it")]
+    AmbiguousSession { text: String, fitting: String },
+    #[error("no open session has anything of `{0}`; `longhaul session list --all` shows them")]
+    NothingToResume(String),
+    #[error("there is no gate `{0}`; `longhaul gate list` shows the open ones")]
+    NoSuchGate(String),
+    #[error("gate `{gate}` is not open any more: {state}; `longhaul gate list` shows the open ones")]
+    GateNotOpen { gate: String, state: String },
+    #[error("gate `{gate}` takes an answer by `{accepts}` or stronger, not at a terminal; answer it there")]
+    WeakTerminal { gate: String, accepts: &'static str },
+    #[error("there is no artifact `{0}`; `longhaul artifact list` shows them")]
+    NoSuchArtifact(String),
+    #[error(
+        "session `{session}` is damaged and is not exported as a whole one: {problem}; `longhaul log export` writes it as it is"
+    )]
+    DamagedSession { session: SessionId, problem: String },
+    #[error("`{}` holds no session, nothing was imported; name a file that `longhaul session export` wrote", .0.display())]
+    NoSessionInExport(PathBuf),
     #[error(transparent)]
     MalformedHandle(#[from] Malformed),
     #[error("the handle was not given out by session `{0}`; copy the one from its last answer")]
@@ -113,7 +133,14 @@ impl Error {
     pub const fn code(&self) -> Option<&'static str> {
         Some(match self {
             Self::Store(error) | Self::Import(ImportError::Store(error)) => error.code(),
-            Self::UnknownSession(_) | Self::UnknownStream(_) => "E0201",
+            Self::UnknownSession(_)
+            | Self::NoSuchSession(_)
+            | Self::AmbiguousSession { .. }
+            | Self::NothingToResume(_)
+            | Self::UnknownStream(_) => "E0201",
+            Self::NoSuchGate(_) | Self::GateNotOpen { .. } | Self::WeakTerminal { .. } => "E0209",
+            Self::NoSuchArtifact(_) => "E0622",
+            Self::DamagedSession { .. } => "E0102",
             Self::MalformedHandle(_) | Self::ForgedHandle(_) => "E0202",
             Self::DifferentPayload { .. } => "E0203",
             Self::Session(rejection) => rejection.code(),
@@ -124,7 +151,7 @@ impl Error {
             Self::Untrustable { .. } | Self::NothingToTrust(_) | Self::ChangedMeanwhile => "E0304",
             Self::Config(_) => "E0401",
             Self::Secrets(_) => "E0402",
-            Self::Import(_) => "E0501",
+            Self::NoSessionInExport(_) | Self::Import(_) => "E0501",
             Self::NoWorkflow(_) | Self::WorkflowUnreadable { .. } => "E0601",
             Self::BadStart(_) => "E0602",
             Self::BadAnswer(_) => "E0603",
@@ -150,6 +177,11 @@ impl Error {
             Self::Workflow(problem) => problem.kind(),
             Self::MalformedHandle(_)
             | Self::UnknownSession(_)
+            | Self::NoSuchSession(_)
+            | Self::AmbiguousSession { .. }
+            | Self::NothingToResume(_)
+            | Self::NoSuchGate(_)
+            | Self::NoSuchArtifact(_)
             | Self::UnknownWorkspace(_)
             | Self::AmbiguousWorkspace(_)
             | Self::UnknownStream(_)
@@ -168,6 +200,9 @@ impl Error {
             | Self::UnderAgent
             | Self::NotConfirmed { .. }
             | Self::NoWorkflow(_)
+            | Self::GateNotOpen { .. }
+            | Self::WeakTerminal { .. }
+            | Self::NoSessionInExport(_)
             | Self::Import(_) => Kind::Refused,
             Self::DifferentPayload { .. }
             | Self::Superseded
@@ -181,6 +216,7 @@ impl Error {
             | Self::Show(_)
             | Self::Secrets(_)
             | Self::WorkflowUnreadable { .. }
+            | Self::DamagedSession { .. }
             | Self::Runner(_)
             | Self::Homeless(_) => Kind::Environment,
         }

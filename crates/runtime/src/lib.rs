@@ -14,6 +14,7 @@ mod reader;
 mod recorder;
 mod runner;
 mod secrets;
+mod starting;
 mod system;
 mod telemetry;
 pub mod terminal;
@@ -22,14 +23,19 @@ mod workspaces;
 
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
+pub use commands::carrying::ImportedSessions;
 pub use commands::session::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 pub use commands::walking::{Advance, AnswerGate, Checkpoint, Rewind, StartSession, WorkOrder, WorkResult};
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use error::{Error, Kind};
 pub use places::Places;
-pub use reader::{EventRow, LogEntry, Reader, Tail, WorkspaceView};
-pub use runner::run_work;
+pub use reader::{
+    Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader, StoryEntry,
+    Tail, Telling, WorkspaceView, clear_winner,
+};
+pub use runner::{run_apart, run_work};
+pub use starting::NewWalk;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};
 pub use workspaces::{TrustCandidate, TrustFile};
@@ -39,15 +45,16 @@ pub mod types {
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
     pub use longhaul_core::handle::Handle;
     pub use longhaul_core::retention::{Action, Plan, Target};
+    pub use longhaul_core::session::channel_word;
     pub use longhaul_core::time::rfc3339;
     pub use longhaul_core::units::show_size;
     pub use longhaul_core::walk::view::{GateView, StepView};
     pub use longhaul_core::workflow::Workflow;
-    pub use longhaul_core::workflow::answer::Answer;
+    pub use longhaul_core::workflow::answer::{Answer, Requires};
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
-        Channel, Checkout, CloseOutcome, Digest, Driver, Epoch, NodeId, Position, Reason, Seq, SessionId,
-        StepId, StreamId, Timestamp, Verdict as GateVerdict, WorkspaceId,
+        Channel, Checkout, Choice, CloseOutcome, Considered, Digest, Driver, Epoch, GateKind, NodeId,
+        Position, Reason, Seq, SessionId, StepId, StreamId, Timestamp, Verdict as GateVerdict, WorkspaceId,
     };
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

@@ -1,5 +1,12 @@
 //! Everything that only reads.
 
+mod artifacts;
+mod events;
+mod find;
+mod gates;
+mod ranking;
+mod story;
+
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +19,11 @@ use longhaul_store::views::{SessionRow, Views, WorkspaceRow};
 use longhaul_store::watch::{Watcher, Woke};
 use longhaul_store::{DamagedRow, Decision, Exported, Finding, Log, SqliteLog, StoreError, StreamReport};
 use serde_json::Value;
+
+pub use artifacts::Artifact;
+pub use gates::{Before, GateEntry, GateState};
+pub use ranking::{Ranked, clear_winner};
+pub use story::{Branch, Happened, StoryEntry, Telling};
 
 use crate::error::Error;
 use crate::workspaces::{self, TrustCandidate};

@@ -26,6 +26,12 @@ use crate::system::System;
 const LEASE_MS: u64 = 15_000;
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 
+/// What the process of a runner does: it leaves whoever started it, and performs.
+pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
+    longhaul_exec::leave_session();
+    run_work(system, id)
+}
+
 /// Performs whatever work a session waits for, until it waits for something else.
 pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
     let commands = system.commands()?;

@@ -55,7 +55,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 
 /// The verbs, each with the words that lead to it. What only groups verbs is not one.
 fn list(command: &clap::Command, words: &str, rows: &mut Vec<CommandRow>) {
-    for below in command.get_subcommands() {
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         let words = format!("{words} {}", below.get_name());
         if below.has_subcommands() {
             list(below, &words, rows);

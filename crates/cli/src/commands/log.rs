@@ -1,6 +1,6 @@
 //! `longhaul log`: what was decided, in order.
 
-mod export;
+pub(super) mod export;
 mod import;
 mod line;
 mod show;

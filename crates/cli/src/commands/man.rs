@@ -54,7 +54,8 @@ fn write_pages(command: &clap::Command, folder: &Path, rows: &mut Vec<PageRow>) 
     let path = folder.join(man.get_filename());
     fs::write(&path, render(&man)).map_err(CliError::file("write", &path))?;
     rows.push(PageRow { file: path.display().to_string() });
-    command.get_subcommands().try_for_each(|below| write_pages(below, folder, rows))
+    let mut shown = command.get_subcommands().filter(|below| !below.is_hide_set());
+    shown.try_for_each(|below| write_pages(below, folder, rows))
 }
 
 fn render(man: &Man) -> String {

@@ -58,6 +58,24 @@ fn every_command_is_listed_with_one_line() {
         longhaul workflow source list    List the repositories of workflows that were added
         longhaul workflow source rm      Forget a repository of workflows; sessions that run keep theirs
         longhaul workflow source update  Fetch repositories of workflows again; what they have now counts from now on
+        longhaul session start           Start a session: pin a workflow and show its first step
+        longhaul session advance         Answer a step and show where that leads
+        longhaul session show            Tell what happened in a session: steps, answers, refusals, gates, work, and what was left behind
+        longhaul session list            List the sessions that are open, the one that changed last first
+        longhaul session resume          Find the session to go on with, and show its step
+        longhaul session checkpoint      Keep notes for a step that is not done yet, so that they outlive whoever does it
+        longhaul session rewind          Take a session back to a step that it handed out before
+        longhaul session continue        Ask a completed session for more: one step in the same log, with all that the session knows
+        longhaul session cancel          End a session for good. What it did stays in the log
+        longhaul session export          Write a session with its workflow and everything it holds, for `longhaul session import`
+        longhaul session import          Take in what `longhaul session export` wrote: all of it, or nothing if any of it does not fit
+        longhaul gate list               List the gates that wait, the one whose time ends first on top
+        longhaul gate show               Show what a gate asks, what led to it, and what became of it
+        longhaul gate approve            Open a gate. It shows what is asked; only a person at a terminal can answer
+        longhaul gate reject             Keep a gate shut: the session fails, or after a confirmation the step is done again with your words
+        longhaul artifact list           List what agents handed in
+        longhaul artifact show           Show an artifact: a text as it is, all else as JSON
+        longhaul artifact save           Write an artifact to a file: a text as it is, all else as JSON
         longhaul log show                Show the events of one stream, or of all in the order of commits
         longhaul log tail                Show events as they are committed, until interrupted
         longhaul log verify              Check that streams are what was written: bytes, order, and the blobs that they name
@@ -188,6 +206,27 @@ fn there_is_a_manual_page_for_every_command() {
         pages/longhaul-workflow-source-list.1
         pages/longhaul-workflow-source-rm.1
         pages/longhaul-workflow-source-update.1
+        pages/longhaul-session.1
+        pages/longhaul-session-start.1
+        pages/longhaul-session-advance.1
+        pages/longhaul-session-show.1
+        pages/longhaul-session-list.1
+        pages/longhaul-session-resume.1
+        pages/longhaul-session-checkpoint.1
+        pages/longhaul-session-rewind.1
+        pages/longhaul-session-continue.1
+        pages/longhaul-session-cancel.1
+        pages/longhaul-session-export.1
+        pages/longhaul-session-import.1
+        pages/longhaul-gate.1
+        pages/longhaul-gate-list.1
+        pages/longhaul-gate-show.1
+        pages/longhaul-gate-approve.1
+        pages/longhaul-gate-reject.1
+        pages/longhaul-artifact.1
+        pages/longhaul-artifact-list.1
+        pages/longhaul-artifact-show.1
+        pages/longhaul-artifact-save.1
         pages/longhaul-log.1
         pages/longhaul-log-show.1
         pages/longhaul-log-tail.1

@@ -2,17 +2,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod artifact;
 mod carrying;
 mod configuration;
 mod damage;
+mod gate;
 mod help;
 mod log;
 mod pipes;
 mod redacting;
 mod replacing;
+mod running;
+mod session;
 mod support;
 mod terminal;
 mod trust;
 mod usage;
+mod walking;
 mod workflow;
 mod workspace;

@@ -201,6 +201,7 @@ impl std::fmt::Display for Outcome {
 /// What differs from run to run, and what stands in its place.
 pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r"\bs-[0-9a-z]{13}\b", "[session]"),
+    (r"\[session\]\.\d+\.[0-9a-z]{8}\.[0-9a-z]{16}\b", "[handle]"),
     (r"\bw-[0-9a-z]{8}\b", "[workspace]"),
     (r"\b[0-9a-f]{64}\b", "[hash]"),
     (r"\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d{3}Z", "[time]"),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use longhaul_events::Reason;
 use serde_json::{Map, Value};
 
+use crate::workflow::answer::{judge_text, judge_vars};
 use crate::workflow::step::GatherFrom;
 use crate::workflow::{StepKind, VarDeclaration, VarWriter, Vars, Workflow};
 
@@ -19,7 +20,8 @@ pub fn initial_vars(
 ) -> Result<BTreeMap<String, Value>, Vec<Reason>> {
     let mut vars: BTreeMap<String, Value> =
         given.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-    let mut reasons = Vec::new();
+    let mut reasons = judge_text("the goal", goal);
+    judge_vars(given, &mut reasons);
     if goal.trim().is_empty() {
         reasons.push(Reason::new("goal_required", "the goal is empty", "say what the session is for"));
     }

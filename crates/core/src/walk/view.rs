@@ -174,8 +174,10 @@ impl StepView {
                 self.progress.done = self.progress.total;
                 return;
             }
-            CloseOutcome::Cancelled { by } => {
-                ("session_cancelled", format!("the session was cancelled by {by}"), "start a new session")
+            CloseOutcome::Cancelled { by, reason } => {
+                let because = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+                let message = format!("the session was cancelled by {by}{because}");
+                ("session_cancelled", message, "start a new session")
             }
             CloseOutcome::Failed { reason } => (
                 "session_failed",

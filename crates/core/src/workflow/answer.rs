@@ -22,7 +22,8 @@ pub use check::check;
 pub(crate) use vars::word as type_word;
 
 pub use items::{ItemField, primitive_fields, refuse_primitives};
-pub use limits::{MOST_ARTIFACT_BYTES, MOST_DEPTH, MOST_NOTES_BYTES, MOST_VARS_BYTES};
+pub(crate) use limits::judge_vars;
+pub use limits::{MOST_ARTIFACT_BYTES, MOST_DEPTH, MOST_NOTES_BYTES, MOST_VARS_BYTES, judge_text};
 pub use requires::{AssessmentRequired, ContractRequired, DimensionRequired, Requires, requirements};
 
 /// An agent's answer to a prompt step.

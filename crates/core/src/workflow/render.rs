@@ -60,6 +60,13 @@ pub fn step(workflow: &Workflow, step: &Step, scope: &Scope<'_>, opening: Openin
     Rendered { title, prompt: page.text }
 }
 
+/// What somebody who takes a session up again should know beside its step.
+pub fn taking_up(workflow: &Workflow, scope: &Scope<'_>) -> String {
+    let mut page = Page { scope, text: String::new() };
+    page.opening(workflow, Opening::Resume);
+    page.text.trim_start().to_owned()
+}
+
 /// A text in the making. What authors wrote goes through the scope on its way in.
 struct Page<'a> {
     scope: &'a Scope<'a>,

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use longhaul_core::session::{Actor, Session};
 use longhaul_core::walk::{Given, Standing};
 use longhaul_core::workflow::Workflow;
+use longhaul_core::workflow::answer::judge_text;
 use longhaul_events::{Content, Digest, Epoch, Nonce, Place};
 use serde_json::Value;
 
@@ -35,6 +36,12 @@ const MOST_KEPT: usize = 64;
 pub(super) struct Shelf {
     values: Mutex<(u64, BTreeMap<Digest, Arc<Value>>)>,
     workflows: Mutex<BTreeMap<Digest, Arc<Workflow>>>,
+}
+
+/// Refuses words that are too long to keep, or no text at all.
+fn check_text(what: &str, text: &str) -> Result<(), Error> {
+    let reasons = judge_text(what, text);
+    if reasons.is_empty() { Ok(()) } else { Err(Error::BadAnswer(reasons)) }
 }
 
 impl Commands {

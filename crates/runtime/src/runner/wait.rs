@@ -22,7 +22,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 impl System {
     pub fn start_session(&self, commands: &Commands, start: &StartSession) -> Result<StepView, Error> {
         let view = commands.start_session(start)?;
-        self.settle(view, |id| commands.session_view(id))
+        let mut view = self.settle(view, |id| commands.session_view(id))?;
+        view.warnings.clone_from(&start.warnings);
+        Ok(view)
     }
 
     pub fn advance(&self, commands: &Commands, advance: &Advance) -> Result<StepView, Error> {
@@ -39,6 +41,12 @@ impl System {
     pub fn session_view(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
         let view = commands.session_view(id)?;
         self.settle(view, |id| commands.session_view(id))
+    }
+
+    /// Where a session stands, for somebody who takes it up again, with its work looked after.
+    pub fn resume(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
+        let view = commands.resumed_view(id)?;
+        self.settle(view, |id| commands.resumed_view(id))
     }
 
     /// Has a runner do the work that a call led to, and waits for it as long as a call may.

@@ -59,7 +59,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 }
 
 /// On standard output the export itself names what was left out of it.
-fn tell(
+pub(crate) fn tell(
     context: &Context,
     streams: u64,
     exported: Exported,

@@ -30,7 +30,21 @@ pub(super) fn judge_notes(notes: &str, reasons: &mut Vec<Reason>) {
     }
 }
 
-pub(super) fn judge_vars(vars: &Map<String, Value>, reasons: &mut Vec<Reason>) {
+/// What is wrong with a text that somebody wants kept: a goal, a reason, a remark.
+pub fn judge_text(what: &str, text: &str) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if text.len() > MOST_NOTES_BYTES {
+        let message = format!("{what}: {} bytes; {MOST_NOTES_BYTES} are the most", text.len());
+        let fix = "shorten it; write long material to a file and name its path";
+        reasons.push(Reason::new("text_too_long", message, fix));
+    }
+    if text.contains('\0') {
+        reasons.push(nul(what));
+    }
+    reasons
+}
+
+pub(crate) fn judge_vars(vars: &Map<String, Value>, reasons: &mut Vec<Reason>) {
     let shape = vars.iter().map(|(_, value)| shape(value)).fold(Shape::default(), Shape::join);
     judge_size(&Bound { name: "vars", most_bytes: MOST_VARS_BYTES, depth: shape.depth }, vars, reasons);
     if shape.has_nul || vars.keys().any(|name| name.contains('\0')) {

@@ -12,7 +12,7 @@ use longhaul_core::workflow::answer::{self, Answer};
 use longhaul_events::{Content, Digest, Epoch, Restored, SessionId};
 use serde_json::{Value, json};
 
-use super::Commands;
+use super::{Commands, check_text};
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
 
@@ -65,6 +65,7 @@ impl Commands {
     /// Keeps notes for a step that is not done yet. Changes nothing else.
     pub fn checkpoint(&self, checkpoint: &Checkpoint) -> Result<SessionId, Error> {
         let Checkpoint { token, notes } = checkpoint;
+        check_text("the notes", notes)?;
         self.decide_and_keep(token.session, &Contents::default(), |session| {
             if !session.has_signed_checkpoint(token) {
                 return Err(Error::ForgedHandle(token.session));

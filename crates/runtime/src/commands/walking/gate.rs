@@ -6,7 +6,7 @@ use longhaul_core::walk::view::StepView;
 use longhaul_events::{Channel, CloseOutcome, Content, GateKind, NodeId, SessionId, Verdict};
 use serde_json::json;
 
-use super::Commands;
+use super::{Commands, check_text};
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
 
@@ -23,6 +23,7 @@ pub struct AnswerGate {
 
 impl Commands {
     pub fn answer_gate(&self, answer: &AnswerGate) -> Result<StepView, Error> {
+        check_text("the reason", &answer.words)?;
         self.notice_gate(answer.session)?;
         let ((), after) = self.decide_and_keep(answer.session, &Contents::default(), |session| {
             let open = session.gate().filter(|open| open.gate == answer.gate);

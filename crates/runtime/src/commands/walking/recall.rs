@@ -3,7 +3,9 @@
 use longhaul_core::handle::Handle;
 use longhaul_core::session::{At, Session};
 use longhaul_core::time::rfc3339;
+use longhaul_core::walk;
 use longhaul_core::walk::view::{self, HandedOut, Shown, StepView};
+use longhaul_core::workflow::render;
 use longhaul_events::{Digest, NodeId, Reason, Restored, Seq, SessionEvent, SessionId, Timestamp};
 use longhaul_store::Decision;
 use serde_json::Value;
@@ -21,6 +23,20 @@ impl Commands {
         let session = self.load_session(id)?;
         let shown = self.standing_shown(&session)?;
         self.view(&session, shown, Vec::new())
+    }
+
+    /// Where a session stands, for somebody who was not there: with the guidance of its workflow.
+    pub fn resumed_view(&self, id: SessionId) -> Result<StepView, Error> {
+        let mut view = self.session_view(id)?;
+        let session = self.load_session(id)?;
+        let workflow = self.workflow_of(&session)?;
+        let standing = self.standing_of(&workflow, &session)?;
+        let words = render::taking_up(&workflow, &walk::scope(&standing));
+        // The first step says it already.
+        let is_known = |prompt: &str| words.split_once("\n\n").is_some_and(|(_, said)| prompt.contains(said));
+        view.prompt =
+            view.prompt.map(|prompt| if is_known(&prompt) { prompt } else { format!("{words}\n\n{prompt}") });
+        Ok(view)
     }
 
     pub(super) fn view(

@@ -6,7 +6,7 @@ use longhaul_core::walk::view::StepView;
 use longhaul_events::{CloseOutcome, Content, NodeId, Seq, SessionEvent, SessionId, StepId};
 use serde_json::json;
 
-use super::Commands;
+use super::{Commands, check_text};
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
 
@@ -22,6 +22,7 @@ pub struct Rewind {
 impl Commands {
     /// Takes a session back to an earlier step: a fork with a reason. Touches no file.
     pub fn rewind(&self, rewind: &Rewind) -> Result<StepView, Error> {
+        check_text("the reason", &rewind.reason)?;
         let (node, prompt) = self.last_hand_out(rewind)?;
         let restored = self.state_at(rewind.session, node)?;
         let ((), after) = self.decide_and_keep(rewind.session, &Contents::default(), |session| {
@@ -63,6 +64,7 @@ impl Commands {
 
     /// Opens a follow-up phase of a completed session.
     pub fn continue_session(&self, id: SessionId, text: &str) -> Result<StepView, Error> {
+        check_text("the text", text)?;
         let ((), after) = self.decide_and_keep(id, &Contents::default(), |session| {
             let workflow = self.workflow_of(session)?;
             let standing = self.standing_of(&workflow, session)?;
@@ -75,8 +77,10 @@ impl Commands {
         self.view(&after.state, shown, Vec::new())
     }
 
-    pub fn cancel_session(&self, id: SessionId, by: &str) -> Result<(), Error> {
-        let outcome = CloseOutcome::Cancelled { by: by.to_owned() };
+    /// Ends a session for good, on somebody's word.
+    pub fn cancel_session(&self, id: SessionId, by: &str, reason: Option<&str>) -> Result<(), Error> {
+        check_text("the reason", reason.unwrap_or_default())?;
+        let outcome = CloseOutcome::Cancelled { by: by.to_owned(), reason: reason.map(str::to_owned) };
         self.close_session(id, &outcome, None)
     }
 

@@ -1,0 +1,23 @@
+//! `longhaul runner`: the process that performs the engine's own steps. Started by us, never by people.
+
+use std::process::ExitCode;
+
+use longhaul_runtime::run_apart;
+use longhaul_runtime::types::SessionId;
+
+use crate::context::Context;
+use crate::error::CliError;
+
+pub(crate) const NAME: &str = "runner";
+
+/// Perform the work that a session waits for.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The session.
+    session: SessionId,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    run_apart(&context.system()?, args.session)?;
+    Ok(ExitCode::SUCCESS)
+}

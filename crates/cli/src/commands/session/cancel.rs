@@ -1,0 +1,32 @@
+//! `longhaul session cancel`: ends a session for good.
+
+use std::process::ExitCode;
+
+use longhaul_runtime::terminal;
+
+use super::find;
+use super::row::SessionLine;
+use crate::context::Context;
+use crate::error::CliError;
+use crate::input;
+
+/// End a session for good. What it did stays in the log.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The session, or the beginning of its id.
+    #[arg(value_name = "ID")]
+    session: String,
+
+    /// Why; `-` reads standard input, `@FILE` a file.
+    #[arg(long, value_name = "TEXT|-|@FILE", allow_hyphen_values = true)]
+    reason: Option<String>,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    let system = context.system()?;
+    let (reader, row) = find(&system, &args.session)?;
+    let reason = args.reason.as_deref().map(|reason| input::text("`--reason`", reason)).transpose()?;
+    system.commands()?.cancel_session(row.id, &terminal::user_name(), reason.as_deref())?;
+    context.output.row(SessionLine::of(reader.find_session(&row.id.to_string())?))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,41 @@
+//! `longhaul session import`: takes in a session from elsewhere.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use longhaul_runtime::ImportedSessions;
+
+use super::row::SessionLine;
+use crate::context::Context;
+use crate::error::CliError;
+
+/// Take in what `longhaul session export` wrote: all of it, or nothing if any of it does not fit.
+///
+/// The session goes on with the same handles. Commands of its workflow run only in a workspace that is registered
+/// and trusted here.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The file.
+    file: PathBuf,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    let system = context.system()?;
+    let ImportedSessions { imported, sessions } = system.commands()?.import_sessions(&args.file)?;
+    let Some(reader) = system.reader()? else { return Ok(ExitCode::SUCCESS) };
+    let rows: Vec<_> = reader.sessions()?.into_iter().filter(|row| sessions.contains(&row.id)).collect();
+    let known: Vec<_> = reader.workspaces()?.into_iter().map(|workspace| workspace.id).collect();
+    let strange = rows.iter().filter_map(|row| row.workspace).any(|workspace| !known.contains(&workspace));
+    context.output.rows(&rows.into_iter().map(SessionLine::of).collect::<Vec<_>>())?;
+    if imported.decisions == 0 {
+        context.output.say("all of it was here already");
+    }
+    if imported.scrubbed > 0 {
+        context.output.say(&format!("secrets were taken out of {} decisions", imported.scrubbed));
+    }
+    if strange {
+        context.output.say("its workspace is not registered here, so it cannot run commands");
+    }
+    context.output.say("go on with the handle that you have, or `longhaul session resume ID` shows it");
+    Ok(ExitCode::SUCCESS)
+}

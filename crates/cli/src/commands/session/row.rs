@@ -1,0 +1,90 @@
+//! A session in a list.
+
+use longhaul_runtime::types::{Checkout, CloseOutcome, SessionRow, SessionStatus, Waiting, rfc3339};
+use serde::Serialize;
+
+use crate::output::Row;
+
+#[derive(Debug, Serialize)]
+pub(super) struct SessionLine {
+    pub(super) id: String,
+    /// `agent`, `work`, `gate`, `parked`, `open`; `completed`, `failed`, `cancelled`; `damaged`.
+    state: &'static str,
+    /// The gate that it waits at, the reason why it was parked or failed, or what is damaged.
+    detail: Option<String>,
+    workflow: Option<String>,
+    step: Option<String>,
+    steps_finished: u64,
+    workspace: Option<String>,
+    checkout: Option<Checkout>,
+    opened_at: String,
+    updated_at: String,
+    goal: String,
+}
+
+impl SessionLine {
+    pub(super) fn of(row: SessionRow) -> Self {
+        let (state, detail) = state(&row);
+        Self {
+            id: row.id.to_string(),
+            state,
+            detail,
+            workflow: row.workflow,
+            step: row.step.map(|step| step.0),
+            steps_finished: row.steps_finished,
+            workspace: row.workspace.map(|workspace| workspace.to_string()),
+            checkout: row.checkout,
+            opened_at: rfc3339(row.opened_at),
+            updated_at: rfc3339(row.updated_at),
+            goal: row.goal,
+        }
+    }
+
+    /// In a sentence.
+    pub(super) fn in_words(&self) -> String {
+        let detail = self.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
+        match (self.state, &self.step) {
+            ("agent", Some(step)) => format!("waits for an agent to do `{step}`"),
+            ("work", Some(step)) => format!("the engine performs `{step}`"),
+            ("gate", Some(step)) => format!("waits at the gate of `{step}`{detail}"),
+            ("parked", Some(step)) => format!("parked at `{step}`{detail}"),
+            (state, _) => format!("{state}{detail}"),
+        }
+    }
+}
+
+fn state(row: &SessionRow) -> (&'static str, Option<String>) {
+    if let Some(damage) = &row.damage {
+        return ("damaged", Some(damage.clone()));
+    }
+    match (&row.status, &row.waiting) {
+        (SessionStatus::Closed(CloseOutcome::Completed), _) => ("completed", None),
+        (SessionStatus::Closed(CloseOutcome::Failed { reason }), _) => ("failed", Some(reason.clone())),
+        (SessionStatus::Closed(CloseOutcome::Cancelled { by, reason }), _) => {
+            ("cancelled", Some(reason.clone().unwrap_or_else(|| format!("by {by}"))))
+        }
+        (SessionStatus::Open, Waiting::Nothing) => ("open", None),
+        (SessionStatus::Open, Waiting::Agent) => ("agent", None),
+        (SessionStatus::Open, Waiting::Work) => ("work", None),
+        (SessionStatus::Open, Waiting::Gate(gate)) => ("gate", Some(format!("{}.{}", row.id, gate.gate))),
+        (SessionStatus::Open, Waiting::Parked(reason)) => ("parked", Some(reason.clone())),
+    }
+}
+
+impl Row for SessionLine {
+    fn cells(&self) -> Vec<(&'static str, String)> {
+        let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
+        vec![
+            ("ID", self.id.clone()),
+            ("STATE", self.state.to_owned()),
+            ("WORKFLOW", or_dash(&self.workflow)),
+            ("STEP", or_dash(&self.step)),
+            ("CHANGED", self.updated_at.clone()),
+            ("GOAL", self.goal.clone()),
+        ]
+    }
+
+    fn note(&self) -> Option<String> {
+        self.detail.clone()
+    }
+}

@@ -1,0 +1,39 @@
+//! `longhaul session show`: what happened in a session, and why.
+
+use std::process::ExitCode;
+
+use longhaul_runtime::{StoryEntry, Telling};
+use serde::Serialize;
+
+use super::row::SessionLine;
+use super::{find, story};
+use crate::context::Context;
+use crate::error::CliError;
+
+/// Tell what happened in a session: steps, answers, refusals, gates, work, and what was left behind.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The session, or the beginning of its id.
+    #[arg(value_name = "ID")]
+    session: String,
+
+    /// Also what was looked at to choose each step: candidates, conditions with their values, reasons.
+    #[arg(long)]
+    why: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    session: &'a SessionLine,
+    story: &'a [StoryEntry],
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    let (reader, row) = find(&context.system()?, &args.session)?;
+    let telling = if args.why { Telling::WithReasons } else { Telling::Events };
+    let entries = reader.story(&row, telling)?;
+    let line = SessionLine::of(row);
+    let text = story::words(&line, &entries);
+    context.output.text(&text, &Shown { session: &line, story: &entries })?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,170 @@
+//! The story of a session in words.
+
+use longhaul_runtime::types::{Choice, CloseOutcome, Considered, GateVerdict, Reason};
+use longhaul_runtime::{Branch, Happened, StoryEntry};
+use serde_json::Value;
+
+use super::row::SessionLine;
+use crate::output::{count, lines};
+
+const INDENT: &str = "      ";
+/// How much of a value is shown; `--json` has all of it.
+const MOST_LETTERS: usize = 400;
+
+pub(super) fn words(session: &SessionLine, entries: &[StoryEntry]) -> String {
+    let mut text = lines(&format!("Session {}: {}", session.id, session.in_words()), "");
+    for entry in entries {
+        let mark = if entry.left_behind { "  (left behind)" } else { "" };
+        let (first, more) = told(&entry.what);
+        text += &lines(&format!("{:>4}  {}  {first}{mark}", entry.seq.to_string(), entry.at), "");
+        text += &more.iter().map(|more| lines(more, INDENT)).collect::<String>();
+    }
+    text
+}
+
+/// A line, and what stands below it.
+fn told(what: &Happened) -> (String, Vec<String>) {
+    match what {
+        Happened::Opened { goal } => ("opened".to_owned(), vec![goal.clone()]),
+        Happened::Pinned { workflow, version, checkout, .. } => {
+            let place = checkout.as_ref().map(|checkout| {
+                let branch = checkout.branch.as_deref().unwrap_or("no branch");
+                format!(
+                    "in {} on {branch} at {}",
+                    checkout.path,
+                    checkout.head.as_deref().unwrap_or("no commit")
+                )
+            });
+            (format!("follows `{workflow}` {version}"), place.into_iter().collect())
+        }
+        Happened::HandedOut { step, title, .. } => (format!("handed out `{step}`: {title}"), Vec::new()),
+        Happened::Finished { step, notes, vars, artifacts, .. } => {
+            let mut more: Vec<String> = notes.iter().cloned().collect();
+            if !vars.is_empty() {
+                more.push(format!("vars: {}", vars.join(", ")));
+            }
+            more.extend(artifacts.iter().map(|id| format!("artifact {id}")));
+            (format!("`{step}` was answered"), more)
+        }
+        Happened::Refused { step, reasons, .. } => {
+            (format!("an answer to `{step}` was not accepted"), reasons.iter().map(reason).collect())
+        }
+        Happened::VarsChanged { set, unset } => {
+            let mut more: Vec<String> =
+                set.iter().map(|(name, value)| format!("{name} = {}", short(value))).collect();
+            more.extend(unset.iter().map(|name| format!("{name} deleted")));
+            ("vars changed".to_owned(), more)
+        }
+        Happened::Noted { step, notes } => (format!("notes in the middle of `{step}`"), vec![notes.clone()]),
+        Happened::Closed { outcome } => (closed(outcome), Vec::new()),
+        Happened::Continued { phase, text } => {
+            (format!("asked for more (phase {phase})"), vec![text.clone()])
+        }
+        Happened::WayChosen { considered, left_out } => way(considered, *left_out),
+        Happened::LoopExhausted { step, iterations, because } => (
+            format!("loop `{step}` came to its bound after {}", count(*iterations, "iteration")),
+            vec![because.clone()],
+        ),
+        other => without_the_agent(other),
+    }
+}
+
+fn without_the_agent(what: &Happened) -> (String, Vec<String>) {
+    match what {
+        Happened::WorkDue { step } => (format!("`{step}` is for the engine to do"), Vec::new()),
+        Happened::WorkStarted { step, doing } => (format!("a runner started `{step}`"), vec![short(doing)]),
+        Happened::WorkFinished { step, result } => {
+            let outcome = result["outcome"].as_str().unwrap_or("done");
+            (format!("`{step}` ended: {outcome}"), vec![short(result)])
+        }
+        Happened::GateOpened { gate, step, question, accepts, until, .. } => (
+            format!("gate {gate} opened by `{step}`, for `{accepts}` or stronger, until {until}"),
+            vec![question.clone()],
+        ),
+        Happened::GateAnswered { gate, verdict, by, channel, words } => {
+            let verdict = match verdict {
+                GateVerdict::Approved => "approved",
+                GateVerdict::Rejected => "rejected",
+            };
+            (format!("gate {gate} was {verdict} by {by} ({channel})"), vec![words.clone()])
+        }
+        Happened::GateExpired { gate } => (format!("gate {gate}: nobody answered in time"), Vec::new()),
+        Happened::Parked { step, reasons } => {
+            (format!("parked at `{step}`: a person must look"), reasons.iter().map(reason).collect())
+        }
+        Happened::HandleReissued { step } => {
+            (format!("a fresh handle was given out for `{step}`"), Vec::new())
+        }
+        Happened::Rewound { step, reason, by } => {
+            (format!("{by} went back to `{step}`"), vec![reason.clone()])
+        }
+        Happened::Forked { step, left } => (format!("goes on from `{step}` again"), branch(left)),
+        _ => (String::new(), Vec::new()),
+    }
+}
+
+fn reason(reason: &Reason) -> String {
+    format!("- {} (fix: {})", reason.message, reason.fix)
+}
+
+fn closed(outcome: &CloseOutcome) -> String {
+    match outcome {
+        CloseOutcome::Completed => "completed".to_owned(),
+        CloseOutcome::Cancelled { by, reason: None } => format!("cancelled by {by}"),
+        CloseOutcome::Cancelled { by, reason: Some(reason) } => format!("cancelled by {by}: {reason}"),
+        CloseOutcome::Failed { reason } => format!("failed: {reason}"),
+    }
+}
+
+/// What the branch that is left behind came to.
+fn branch(left: &Branch) -> Vec<String> {
+    let steps: Vec<String> = left.finished.iter().map(|step| format!("`{step}`")).collect();
+    let done = if steps.is_empty() { "nothing that was finished".to_owned() } else { steps.join(", ") };
+    let refusals = match left.refusals {
+        0 => String::new(),
+        refusals => format!(", {}", count(refusals, "refused answer")),
+    };
+    let mut lines = vec![format!("left behind: {done}{refusals}")];
+    lines.extend(left.last_notes.as_ref().map(|notes| format!("its last notes: {}", cut(notes))));
+    lines
+}
+
+fn way(considered: &[Considered], left_out: u64) -> (String, Vec<String>) {
+    let mut more: Vec<String> = considered
+        .iter()
+        .map(|one| {
+            let because =
+                if one.because.is_empty() { String::new() } else { format!(" because {}", one.because) };
+            format!("- `{}` {}{because}", one.step, choice(one.choice))
+        })
+        .collect();
+    if left_out > 0 {
+        more.push(format!("- and {left_out} more"));
+    }
+    ("the way on was chosen:".to_owned(), more)
+}
+
+const fn choice(choice: Choice) -> &'static str {
+    match choice {
+        Choice::Taken => "taken",
+        Choice::Skipped => "skipped",
+        Choice::LoopEntered => "entered",
+        Choice::LoopRepeated => "repeated",
+        Choice::LoopLeft => "left",
+        Choice::Jumped => "jumped",
+        Choice::NotJumped => "did not jump",
+        Choice::GateOpen => "opened a gate",
+    }
+}
+
+fn short(value: &Value) -> String {
+    cut(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+fn cut(text: &str) -> String {
+    let mut short: String = text.chars().take(MOST_LETTERS).collect();
+    if short.len() < text.len() {
+        short.push('…');
+    }
+    short
+}

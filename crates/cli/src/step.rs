@@ -1,0 +1,107 @@
+//! Where a session stands, as a person reads it: the step, what was wrong, and what to type next.
+
+use std::fmt::Write as _;
+
+use longhaul_runtime::types::{Channel, GateView, Requires, StepView, channel_word};
+
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::lines;
+
+/// The one object for scripts, the same in words for people.
+pub(crate) fn show(context: &Context, view: &StepView) -> Result<(), CliError> {
+    context.output.text(&words(view), view)?;
+    Ok(())
+}
+
+fn words(view: &StepView) -> String {
+    let mut text = String::new();
+    if let Some(prompt) = &view.prompt {
+        text += &lines(prompt, "");
+        text.push('\n');
+    }
+    text += &lines(&heading(view), "");
+    for warning in &view.warnings {
+        text += &lines(&format!("warning: {warning}"), "  ");
+    }
+    if let Some(blocked) = &view.blocked {
+        text += &lines(if view.continue_token.is_some() { "Not accepted:" } else { "Stopped:" }, "  ");
+        for reason in &blocked.reasons {
+            text += &lines(&format!("- {}", reason.message), "  ");
+            text += &lines(&format!("  fix: {}", reason.fix), "  ");
+        }
+    }
+    if let Some(gate) = &view.gate {
+        text += &gate_words(gate);
+    }
+    text + &next(view)
+}
+
+fn heading(view: &StepView) -> String {
+    let mut heading = format!("Session {}", view.session_id);
+    if let Some(step) = &view.step_id {
+        let _ = write!(heading, ", step `{step}`");
+        if let Some(title) = &view.title {
+            let _ = write!(heading, " ({title})");
+        }
+    }
+    let _ = write!(heading, ", {} of {} steps done", view.progress.done, view.progress.total);
+    heading
+}
+
+fn gate_words(gate: &GateView) -> String {
+    let mut text = lines(&format!("Gate {}:", gate.id), "  ");
+    text += &lines(&gate.question, "    ");
+    text
+}
+
+/// What to type to go on.
+fn next(view: &StepView) -> String {
+    let id = &view.session_id;
+    let mut commands = Vec::new();
+    if let (Some(token), Some(requires)) = (&view.continue_token, &view.requires) {
+        commands.push(format!("longhaul session advance {token}{}", flags(requires)));
+    }
+    if let Some(token) = &view.checkpoint_token {
+        commands.push(format!("longhaul session checkpoint {token} --notes TEXT  # notes on the way"));
+    }
+    match &view.gate {
+        Some(gate) if gate.accepts <= Channel::Terminal => {
+            commands.push(format!("longhaul gate approve {}  # or `reject`; a person's to say", gate.id));
+        }
+        Some(gate) => commands.push(format!(
+            "nothing at this terminal: the gate takes an answer by `{}` or stronger",
+            channel_word(gate.accepts)
+        )),
+        None => {}
+    }
+    if let Some(working) = &view.working {
+        commands.push(format!("longhaul session resume {id}  # at work since {}; ask again", working.since));
+    }
+    if view.is_complete {
+        commands.push(format!("longhaul session continue {id} TEXT  # complete; this asks for more"));
+    }
+    if commands.is_empty() {
+        commands.push(format!("longhaul session show {id}  # what happened"));
+    }
+    commands.iter().map(|command| lines(&format!("next: {command}"), "  ")).collect()
+}
+
+/// The flags that an answer needs.
+fn flags(requires: &Requires) -> String {
+    let mut flags = String::new();
+    if requires.notes == true {
+        flags += " --notes TEXT";
+    }
+    if !requires.context_keys.is_empty() {
+        let keys: Vec<String> = requires.context_keys.iter().map(|key| format!("\"{key}\": …")).collect();
+        let _ = write!(flags, " --vars '{{{}}}'", keys.join(", "));
+    }
+    for contract in requires.contracts.iter().filter(|contract| contract.required) {
+        let _ = write!(flags, " --artifact @{}.json", contract.reference);
+    }
+    for assessment in &requires.assessments {
+        let _ = write!(flags, " --artifact @{}.json", assessment.id);
+    }
+    flags
+}

@@ -1,0 +1,107 @@
+//! Artifacts: what agents handed in as data, read from the answers that were accepted.
+
+use std::collections::BTreeMap;
+
+use longhaul_events::{NodeId, Seq, SessionEvent, SessionId};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Reader;
+use super::story::Left;
+use crate::error::Error;
+
+/// One artifact, with where it came from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Artifact {
+    /// `<session>.<node>.<index>`, the index counted from one.
+    pub id: String,
+    pub session: String,
+    pub step: String,
+    /// What it says of itself.
+    pub kind: Option<String>,
+    /// As compact JSON.
+    pub bytes: u64,
+    pub at: String,
+    /// The session was taken back to a point before it.
+    pub left_behind: bool,
+    pub value: Value,
+}
+
+impl Reader {
+    /// What was handed in: in one session, or in all, newest session last.
+    pub fn artifacts(&self, session: Option<SessionId>) -> Result<Vec<Artifact>, Error> {
+        if let Some(id) = session {
+            return self.artifacts_of(id);
+        }
+        let mut rows = self.sessions()?;
+        rows.retain(|row| row.damage.is_none());
+        rows.sort_by_key(|row| (row.updated_at, row.id));
+        let mut all = Vec::new();
+        for row in rows {
+            all.extend(self.artifacts_of(row.id)?);
+        }
+        Ok(all)
+    }
+
+    /// One artifact by its id, whose session may be shortened.
+    pub fn artifact(&self, text: &str) -> Result<Artifact, Error> {
+        let unknown = || Error::NoSuchArtifact(text.chars().take(120).collect());
+        let (node, index) = text.rsplit_once('.').ok_or_else(unknown)?;
+        let (row, node) = self.find_node(node)?.ok_or_else(unknown)?;
+        let id = artifact_id(row.id, node, index);
+        self.artifacts_of(row.id)?.into_iter().find(|artifact| artifact.id == id).ok_or_else(unknown)
+    }
+
+    fn artifacts_of(&self, id: SessionId) -> Result<Vec<Artifact>, Error> {
+        let mut steps: BTreeMap<NodeId, String> = BTreeMap::new();
+        let mut found: Vec<(NodeId, Seq, Vec<Artifact>)> = Vec::new();
+        let mut left = Left::default();
+        self.each_event(id, |told| {
+            left.see(&told);
+            match told.event {
+                SessionEvent::StepHandedOut { node, step, .. } => {
+                    steps.insert(node, step.0);
+                }
+                SessionEvent::StepFinished { node, ref payload, .. } => {
+                    let payload = self.value(payload)?;
+                    let values = payload["artifacts"].as_array().cloned().unwrap_or_default();
+                    let step = steps.get(&node).cloned().unwrap_or_default();
+                    // A node that was answered again, after a fork, has its newest answer.
+                    found.retain(|(earlier, ..)| *earlier != node);
+                    found.push((node, told.seq, artifacts_in(id, (node, &step), &told.at, values)));
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        for (_, seq, artifacts) in &mut found {
+            let is_left = left.holds(*seq);
+            artifacts.iter_mut().for_each(|artifact| artifact.left_behind = is_left);
+        }
+        Ok(found.into_iter().flat_map(|(_, _, artifacts)| artifacts).collect())
+    }
+}
+
+/// The name of an artifact, wherever it is named.
+pub(super) fn artifact_id(session: SessionId, node: NodeId, index: impl std::fmt::Display) -> String {
+    format!("{session}.{node}.{index}")
+}
+
+fn artifacts_in(
+    session: SessionId,
+    (node, step): (NodeId, &str),
+    at: &str,
+    values: Vec<Value>,
+) -> Vec<Artifact> {
+    let artifact = |(index, value): (usize, Value)| Artifact {
+        id: artifact_id(session, node, index),
+        session: session.to_string(),
+        step: step.to_owned(),
+        kind: value["kind"].as_str().map(str::to_owned),
+        bytes: value.to_string().len() as u64,
+        at: at.to_owned(),
+        left_behind: false,
+        value,
+    };
+    (1..).zip(values).map(artifact).collect()
+}

@@ -1,0 +1,182 @@
+//! Gates as a person meets them: what is asked, by what, and what became of it.
+
+use longhaul_core::session::channel_word;
+use longhaul_core::time::rfc3339;
+use longhaul_events::{Channel, GateKind, NodeId, SessionEvent, SessionId, Timestamp, Verdict};
+use longhaul_store::views::{SessionRow, SessionStatus, Waiting};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Reader;
+use super::artifacts::artifact_id;
+use crate::error::Error;
+
+/// One gate.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GateEntry {
+    /// `<session>.<node>`.
+    pub id: String,
+    #[serde(skip)]
+    pub session: SessionId,
+    #[serde(skip)]
+    pub node: NodeId,
+    #[serde(skip)]
+    pub accepts_channel: Channel,
+    pub state: GateState,
+    pub step: String,
+    pub kind: GateKind,
+    pub accepts: &'static str,
+    pub until: String,
+    pub workflow: Option<String>,
+    pub goal: String,
+    pub question: String,
+    /// What the agent said when it came here; not told in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<Before>,
+}
+
+/// What became of a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum GateState {
+    Open,
+    /// Its time is over; whoever next works with the session closes it.
+    Overdue,
+    Answered {
+        verdict: Verdict,
+        by: String,
+        channel: Channel,
+        words: String,
+        at: String,
+    },
+    Expired,
+    /// The session went on from another point, or was closed.
+    Left,
+}
+
+/// The answer that led to a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Before {
+    pub step: String,
+    pub notes: Option<String>,
+    pub artifacts: Vec<String>,
+}
+
+impl Reader {
+    /// The gates that wait, the one with the nearest end first.
+    pub fn gates(&self, now: Timestamp) -> Result<Vec<GateEntry>, Error> {
+        let rows = self.sessions()?.into_iter().filter(|row| row.status == SessionStatus::Open);
+        let mut open: Vec<(Timestamp, GateEntry)> = rows.filter_map(|row| listed(&row, now)).collect();
+        open.sort_by(|one, other| (one.0, &one.1.id).cmp(&(other.0, &other.1.id)));
+        Ok(open.into_iter().map(|(_, gate)| gate).collect())
+    }
+
+    /// A gate by its id, or the open gate of the session that is named.
+    pub fn gate(&self, text: &str, now: Timestamp) -> Result<GateEntry, Error> {
+        let unknown = || Error::NoSuchGate(text.chars().take(120).collect());
+        if let Some((row, node)) = self.find_node(text)? {
+            return self.gate_of(&row, node, now)?.ok_or_else(unknown);
+        }
+        let row = self.find_session(text)?;
+        let Waiting::Gate(gate) = &row.waiting else { return Err(unknown()) };
+        self.gate_of(&row, gate.gate, now)?.ok_or_else(unknown)
+    }
+
+    fn gate_of(&self, row: &SessionRow, node: NodeId, now: Timestamp) -> Result<Option<GateEntry>, Error> {
+        let mut found: Option<GateEntry> = None;
+        let mut last: Option<(NodeId, Value)> = None;
+        let mut names = std::collections::BTreeMap::new();
+        self.each_event(row.id, |told| {
+            match &told.event {
+                SessionEvent::StepHandedOut { node, step, .. } => {
+                    names.insert(*node, step.0.clone());
+                }
+                SessionEvent::StepFinished { node, payload, .. } if found.is_none() => {
+                    last = Some((*node, self.value(payload)?));
+                }
+                SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. }
+                    if *gate == node =>
+                {
+                    let before = last.take().map(|(node, payload)| before(row.id, node, &payload, &names));
+                    let state = if now >= *until { GateState::Overdue } else { GateState::Open };
+                    let question = self.words(question)?;
+                    let asked = Asked { kind: *kind, accepts: *accepts, until: *until, step: &step.0 };
+                    found = Some(GateEntry { before, ..entry(row, node, &asked, (state, question)) });
+                }
+                SessionEvent::GateAnswered { gate, verdict, by, channel, words } if *gate == node => {
+                    let (words, at) = (self.words(words)?, told.at.clone());
+                    let (verdict, channel) = (*verdict, *channel);
+                    end(&mut found, GateState::Answered { verdict, by: by.clone(), channel, words, at });
+                }
+                SessionEvent::GateExpired { gate, .. } if *gate == node => {
+                    end(&mut found, GateState::Expired);
+                }
+                SessionEvent::Forked { .. } | SessionEvent::Closed { .. } => end(&mut found, GateState::Left),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+/// Only what is still open comes to an end.
+fn end(gate: &mut Option<GateEntry>, state: GateState) {
+    if let Some(gate) =
+        gate.as_mut().filter(|gate| matches!(gate.state, GateState::Open | GateState::Overdue))
+    {
+        gate.state = state;
+    }
+}
+
+struct Asked<'a> {
+    kind: GateKind,
+    accepts: Channel,
+    until: Timestamp,
+    step: &'a str,
+}
+
+fn listed(row: &SessionRow, now: Timestamp) -> Option<(Timestamp, GateEntry)> {
+    let Waiting::Gate(gate) = &row.waiting else { return None };
+    let state = if now >= gate.until { GateState::Overdue } else { GateState::Open };
+    let step = row.step.as_ref().map(|step| step.0.as_str()).unwrap_or_default();
+    let asked = Asked { kind: gate.kind, accepts: gate.accepts, until: gate.until, step };
+    Some((gate.until, entry(row, gate.gate, &asked, (state, gate.question.clone()))))
+}
+
+fn entry(
+    row: &SessionRow,
+    node: NodeId,
+    asked: &Asked<'_>,
+    (state, question): (GateState, String),
+) -> GateEntry {
+    GateEntry {
+        id: format!("{}.{node}", row.id),
+        session: row.id,
+        node,
+        accepts_channel: asked.accepts,
+        state,
+        step: asked.step.to_owned(),
+        kind: asked.kind,
+        accepts: channel_word(asked.accepts),
+        until: rfc3339(asked.until),
+        workflow: row.workflow.clone(),
+        goal: row.goal.clone(),
+        question,
+        before: None,
+    }
+}
+
+fn before(
+    session: SessionId,
+    node: NodeId,
+    payload: &Value,
+    names: &std::collections::BTreeMap<NodeId, String>,
+) -> Before {
+    let count = payload["artifacts"].as_array().map_or(0, Vec::len);
+    Before {
+        step: names.get(&node).cloned().unwrap_or_default(),
+        notes: payload["notes"].as_str().map(str::to_owned),
+        artifacts: (1..=count).map(|index| artifact_id(session, node, index)).collect(),
+    }
+}

@@ -1,0 +1,343 @@
+//! The story of a session: what happened, in order, as a person would tell it.
+
+use std::collections::BTreeMap;
+
+use longhaul_core::session::channel_word;
+use longhaul_core::time::rfc3339;
+use longhaul_events::{
+    Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, Seq, SessionEvent,
+    SessionId, StepId, Verdict,
+};
+use longhaul_store::views::SessionRow;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Reader;
+use super::artifacts::artifact_id;
+use super::events::Told;
+use crate::error::Error;
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoryEntry {
+    pub seq: Seq,
+    pub at: String,
+    /// The session was later taken back to a point before it.
+    pub left_behind: bool,
+    #[serde(flatten)]
+    pub what: Happened,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Happened {
+    Opened {
+        goal: String,
+    },
+    Pinned {
+        workflow: String,
+        version: String,
+        hash: Digest,
+        checkout: Option<Checkout>,
+    },
+    HandedOut {
+        node: NodeId,
+        step: StepId,
+        title: String,
+    },
+    Finished {
+        node: NodeId,
+        step: StepId,
+        notes: Option<String>,
+        vars: Vec<String>,
+        artifacts: Vec<String>,
+    },
+    Refused {
+        node: NodeId,
+        step: StepId,
+        reasons: Vec<Reason>,
+    },
+    VarsChanged {
+        set: BTreeMap<String, Value>,
+        unset: Vec<String>,
+    },
+    WorkDue {
+        step: StepId,
+    },
+    WorkStarted {
+        step: StepId,
+        doing: Value,
+    },
+    WorkFinished {
+        step: StepId,
+        result: Value,
+    },
+    GateOpened {
+        gate: String,
+        step: StepId,
+        kind: GateKind,
+        question: String,
+        accepts: &'static str,
+        until: String,
+    },
+    GateAnswered {
+        gate: String,
+        verdict: Verdict,
+        by: String,
+        channel: &'static str,
+        words: String,
+    },
+    GateExpired {
+        gate: String,
+    },
+    Parked {
+        step: StepId,
+        reasons: Vec<Reason>,
+    },
+    Noted {
+        step: StepId,
+        notes: String,
+    },
+    HandleReissued {
+        step: StepId,
+    },
+    Rewound {
+        step: StepId,
+        reason: String,
+        by: String,
+    },
+    Forked {
+        step: StepId,
+        left: Branch,
+    },
+    Continued {
+        phase: u32,
+        text: String,
+    },
+    Closed {
+        outcome: CloseOutcome,
+    },
+    WayChosen {
+        considered: Vec<Considered>,
+        left_out: u64,
+    },
+    LoopExhausted {
+        step: StepId,
+        iterations: u64,
+        because: String,
+    },
+}
+
+/// What was left behind by a fork, in short.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Branch {
+    /// The steps that were finished in it, in order.
+    pub finished: Vec<StepId>,
+    pub refusals: u64,
+    pub last_notes: Option<String>,
+}
+
+/// How much is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Telling {
+    /// What happened.
+    Events,
+    /// And what was looked at for each choice.
+    WithReasons,
+}
+
+impl Reader {
+    /// What happened in a session.
+    pub fn story(&self, row: &SessionRow, telling: Telling) -> Result<Vec<StoryEntry>, Error> {
+        let mut teller =
+            Teller { reader: self, session: row.id, steps: BTreeMap::new(), entries: Vec::new() };
+        let mut left = Left::default();
+        self.each_event(row.id, |told| {
+            left.see(&told);
+            teller.take(told, telling)
+        })?;
+        let mut entries = teller.entries;
+        entries.iter_mut().for_each(|entry| entry.left_behind = left.holds(entry.seq));
+        Ok(entries)
+    }
+}
+
+/// Which events no longer lead to where a session stands.
+#[derive(Debug, Default)]
+pub(super) struct Left {
+    stretches: Vec<(Seq, Seq)>,
+    /// The word that sends a session back stands before the fork, and is not part of what is left.
+    rewound: Option<Seq>,
+}
+
+impl Left {
+    pub(super) fn see(&mut self, told: &Told) {
+        let rewound = self.rewound.take();
+        match &told.event {
+            SessionEvent::Rewound { .. } => self.rewound = Some(told.seq),
+            SessionEvent::Forked { from, .. } => self.stretches.push((from.0, rewound.unwrap_or(told.seq))),
+            _ => {}
+        }
+    }
+
+    pub(super) fn holds(&self, seq: Seq) -> bool {
+        self.stretches.iter().any(|(after, before)| *after < seq && seq < *before)
+    }
+}
+
+struct Teller<'a> {
+    reader: &'a Reader,
+    session: SessionId,
+    /// Which step each node is of.
+    steps: BTreeMap<NodeId, StepId>,
+    entries: Vec<StoryEntry>,
+}
+
+impl Teller<'_> {
+    fn take(&mut self, told: Told, telling: Telling) -> Result<(), Error> {
+        let Told { seq, at, event } = told;
+        if telling == Telling::Events && matches!(event, SessionEvent::WayChosen { .. }) {
+            return Ok(());
+        }
+        if let Some(what) = self.happened(seq, event)? {
+            self.entries.push(StoryEntry { seq, at, left_behind: false, what });
+        }
+        Ok(())
+    }
+
+    /// Who drives is not part of the story.
+    fn happened(&mut self, seq: Seq, event: SessionEvent) -> Result<Option<Happened>, Error> {
+        Ok(Some(match event {
+            SessionEvent::Opened { goal, .. } => Happened::Opened { goal: self.reader.words(&goal)? },
+            SessionEvent::WorkflowPinned { id, version, hash, checkout, .. } => {
+                Happened::Pinned { workflow: id, version, hash, checkout }
+            }
+            SessionEvent::DriverTaken { .. }
+            | SessionEvent::DriverRenewed { .. }
+            | SessionEvent::DriverExpired { .. }
+            | SessionEvent::DriverReleased { .. } => return Ok(None),
+            event @ (SessionEvent::StepHandedOut { .. }
+            | SessionEvent::StepFinished { .. }
+            | SessionEvent::AttemptRefused { .. }
+            | SessionEvent::VarsChanged { .. }
+            | SessionEvent::Checkpointed { .. }) => return self.answering(event),
+            event @ (SessionEvent::WorkBegan { .. }
+            | SessionEvent::WorkStarted { .. }
+            | SessionEvent::WorkFinished { .. }
+            | SessionEvent::GateOpened { .. }
+            | SessionEvent::GateAnswered { .. }
+            | SessionEvent::GateExpired { .. }
+            | SessionEvent::Parked { .. }) => return self.waiting(event),
+            SessionEvent::HandleReissued { node, .. } => Happened::HandleReissued { step: self.step(node) },
+            SessionEvent::Rewound { to, reason, by } => {
+                Happened::Rewound { step: self.step(to), reason: self.reader.words(&reason)?, by }
+            }
+            SessionEvent::Forked { from, .. } => {
+                Happened::Forked { step: self.step(from), left: self.branch(from.0, seq) }
+            }
+            SessionEvent::Continued { phase, text } => {
+                Happened::Continued { phase, text: self.reader.words(&text)? }
+            }
+            SessionEvent::Closed { outcome } => Happened::Closed { outcome },
+            SessionEvent::WayChosen { considered, left_out } => Happened::WayChosen { considered, left_out },
+            SessionEvent::LoopExhausted { step, iterations, because } => {
+                Happened::LoopExhausted { step, iterations, because }
+            }
+        }))
+    }
+
+    /// What passes between the session and its agent.
+    fn answering(&mut self, event: SessionEvent) -> Result<Option<Happened>, Error> {
+        Ok(match event {
+            SessionEvent::StepHandedOut { node, step, prompt, .. } => {
+                self.steps.insert(node, step.clone());
+                let prompt = self.reader.value(&prompt)?;
+                let title = prompt["title"].as_str().unwrap_or_default().to_owned();
+                Some(Happened::HandedOut { node, step, title })
+            }
+            SessionEvent::StepFinished { node, payload, .. } => Some(self.finished(node, &payload)?),
+            SessionEvent::AttemptRefused { node, reasons, .. } => {
+                Some(Happened::Refused { node, step: self.step(node), reasons })
+            }
+            SessionEvent::VarsChanged { set, unset } => {
+                let value = |(name, content): (&String, &Content)| {
+                    self.reader.value(content).map(|value| (name.clone(), value))
+                };
+                let set = set.iter().map(value).collect::<Result<_, _>>()?;
+                Some(Happened::VarsChanged { set, unset })
+            }
+            SessionEvent::Checkpointed { node, notes } => {
+                Some(Happened::Noted { step: self.step(node), notes: self.reader.words(&notes)? })
+            }
+            _ => None,
+        })
+    }
+
+    /// What a session waits for without its agent.
+    fn waiting(&mut self, event: SessionEvent) -> Result<Option<Happened>, Error> {
+        Ok(match event {
+            SessionEvent::WorkBegan { work, step, .. } => {
+                self.steps.insert(work, step.clone());
+                Some(Happened::WorkDue { step })
+            }
+            SessionEvent::WorkStarted { work, what, .. } => {
+                Some(Happened::WorkStarted { step: self.step(work), doing: self.reader.value(&what)? })
+            }
+            SessionEvent::WorkFinished { work, result, .. } => {
+                Some(Happened::WorkFinished { step: self.step(work), result: self.reader.value(&result)? })
+            }
+            SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. } => {
+                self.steps.insert(gate, step.clone());
+                let (gate, question) = (self.gate(gate), self.reader.words(&question)?);
+                let (accepts, until) = (channel_word(accepts), rfc3339(until));
+                Some(Happened::GateOpened { gate, step, kind, question, accepts, until })
+            }
+            SessionEvent::GateAnswered { gate, verdict, by, channel, words } => {
+                let (gate, words) = (self.gate(gate), self.reader.words(&words)?);
+                Some(Happened::GateAnswered { gate, verdict, by, channel: channel_word(channel), words })
+            }
+            SessionEvent::GateExpired { gate, .. } => Some(Happened::GateExpired { gate: self.gate(gate) }),
+            SessionEvent::Parked { node, step, reasons, .. } => {
+                self.steps.insert(node, step.clone());
+                Some(Happened::Parked { step, reasons })
+            }
+            _ => None,
+        })
+    }
+
+    fn finished(&self, node: NodeId, payload: &Content) -> Result<Happened, Error> {
+        let payload = self.reader.value(payload)?;
+        let count = payload["artifacts"].as_array().map_or(0, Vec::len);
+        Ok(Happened::Finished {
+            node,
+            step: self.step(node),
+            notes: payload["notes"].as_str().map(str::to_owned),
+            vars: payload["vars"].as_object().map(|vars| vars.keys().cloned().collect()).unwrap_or_default(),
+            artifacts: (1..=count).map(|index| artifact_id(self.session, node, index)).collect(),
+        })
+    }
+
+    /// What happened between the point that a fork goes back to and the fork.
+    fn branch(&self, after: Seq, before: Seq) -> Branch {
+        let mut branch = Branch::default();
+        for entry in self.entries.iter().filter(|entry| after < entry.seq && entry.seq < before) {
+            match &entry.what {
+                Happened::Finished { step, notes, .. } => {
+                    branch.finished.push(step.clone());
+                    branch.last_notes = notes.clone().or(branch.last_notes);
+                }
+                Happened::Refused { .. } => branch.refusals += 1,
+                _ => {}
+            }
+        }
+        branch
+    }
+
+    fn step(&self, node: NodeId) -> StepId {
+        self.steps.get(&node).cloned().unwrap_or_else(|| StepId(format!("node {node}")))
+    }
+
+    fn gate(&self, gate: NodeId) -> String {
+        format!("{}.{gate}", self.session)
+    }
+}

@@ -1,0 +1,119 @@
+//! Starting a session from where somebody stands: which workflow, which workspace, which checkout.
+
+use std::sync::Arc;
+
+use longhaul_core::walk::view::StepView;
+use longhaul_core::workflow::Workflow;
+use longhaul_core::workspace::TrustState;
+use longhaul_events::{Checkout, WorkspaceId};
+use serde_json::{Map, Value};
+
+use crate::commands::Commands;
+use crate::commands::walking::StartSession;
+use crate::error::Error;
+use crate::system::System;
+use crate::workspaces::{self, Located};
+
+/// What somebody wants started.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NewWalk {
+    /// The id of a workflow, or its file.
+    pub workflow: String,
+    pub goal: String,
+    pub vars: Map<String, Value>,
+}
+
+/// Where a session starts.
+#[derive(Default)]
+struct Ground {
+    workspace: Option<WorkspaceId>,
+    checkout: Option<Checkout>,
+    warnings: Vec<String>,
+}
+
+impl System {
+    /// Starts a session in the current folder. A repository that nobody registered is registered, untrusted.
+    pub fn begin(&self, commands: &Commands, new: NewWalk) -> Result<StepView, Error> {
+        let found = self.workflow_for_start(&new.workflow)?;
+        let mut workflow = found.workflow;
+        let ground = self.ground(commands, &workflow)?;
+        let mut warnings = found.warnings;
+        warnings.extend(ground.warnings);
+        warnings.extend(self.pin_checks(Arc::make_mut(&mut workflow))?);
+        let start = StartSession {
+            workflow,
+            goal: new.goal,
+            vars: new.vars,
+            workspace: ground.workspace,
+            checkout: ground.checkout,
+            parent: None,
+            warnings,
+        };
+        self.start_session(commands, &start)
+    }
+
+    /// Puts the workspace's checks into the workflow, and says which of them nobody declares.
+    fn pin_checks(&self, workflow: &mut Workflow) -> Result<Option<String>, Error> {
+        let missing = workflow.pin_checks(&self.config()?.checks);
+        Ok((!missing.is_empty()).then(|| {
+            let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+            format!(
+                "nobody declares the checks {}, so they cannot be run; add them to `checks:` in `.longhaul/config.yml`",
+                names.join(", ")
+            )
+        }))
+    }
+
+    fn ground(&self, commands: &Commands, workflow: &Workflow) -> Result<Ground, Error> {
+        let located = match workspaces::locate(self.directory()) {
+            Ok(located) => located,
+            Err(Error::Git(longhaul_git::Error::NotARepository { .. })) => return Ok(outside(workflow)),
+            Err(error) => return Err(error),
+        };
+        let change = commands.add_workspace(self.directory(), None)?;
+        let mut warnings = Vec::new();
+        if !change.unchanged {
+            warnings.push(format!(
+                "the repository was not registered; it is now, as workspace `{}`, and nobody trusts it yet",
+                change.workspace.name
+            ));
+        }
+        let (files, _) = workspaces::folder_files(&located.repository)?;
+        let trust = change.workspace.trust_state(longhaul_core::trust::folder_hash(&files));
+        if workflow.runs_commands() && matches!(trust, TrustState::Untrusted | TrustState::Changed) {
+            warnings.push(
+                "the workflow runs commands, and they are refused until a person trusts the workspace; see `longhaul workspace trust`"
+                    .to_owned(),
+            );
+        }
+        Ok(Ground { workspace: Some(located.id), checkout: checkout(&located)?, warnings })
+    }
+
+    /// Where the current folder stands, for comparing; `None` outside of a checkout.
+    pub fn checkout_here(&self) -> Result<Option<Checkout>, Error> {
+        match workspaces::locate(self.directory()) {
+            Ok(located) => checkout(&located),
+            Err(Error::Git(longhaul_git::Error::NotARepository { .. })) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn outside(workflow: &Workflow) -> Ground {
+    let runs = workflow.runs_commands().then(|| {
+        "this folder is in no git repository, so the commands of the workflow cannot be run; start it in a repository"
+            .to_owned()
+    });
+    Ground { warnings: runs.into_iter().collect(), ..Ground::default() }
+}
+
+fn checkout(located: &Located) -> Result<Option<Checkout>, Error> {
+    let repository = &located.repository;
+    let Some(path) = repository.checkout.as_deref() else { return Ok(None) };
+    let head = longhaul_git::head(repository)?;
+    Ok(Some(Checkout {
+        path: workspaces::text(path)?,
+        head: head.commit().map(ToString::to_string),
+        branch: head.branch().map(str::to_owned),
+    }))
+}
