@@ -7,6 +7,7 @@ mod catalog;
 mod file;
 mod found;
 mod new;
+mod parallel;
 mod problem;
 mod references;
 mod report;

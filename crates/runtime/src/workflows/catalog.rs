@@ -12,6 +12,7 @@ use longhaul_core::workflow::{Format, Workflow};
 
 use super::file::{self, STDIN, syntax_of, syntax_of_text};
 use super::found::{Found, Here, Origin, Shelves, stem};
+use super::parallel;
 use super::problem::Problem;
 use crate::error::Error;
 use crate::system::System;
@@ -107,7 +108,8 @@ impl Catalog {
 
     /// All of them by id, the strongest of each id first.
     pub fn entries(&self) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = (0..self.files.len()).map(|index| self.entry(index)).collect();
+        let indices: Vec<usize> = (0..self.files.len()).collect();
+        let mut entries = parallel::map(&indices, |index| self.entry(*index));
         entries.sort_by(|one, other| (&one.id, one.index).cmp(&(&other.id, other.index)));
         entries
     }
@@ -134,12 +136,12 @@ impl Catalog {
     pub fn check(&self, paths: &[&str]) -> Vec<Checked> {
         let read: Vec<Found> = paths.iter().map(|path| named(path)).collect();
         let mut sources = self.everything.clone();
-        for found in &read {
+        for (found, heading) in read.iter().zip(parallel::map(&read, heading)) {
             if let Ok(text) = &found.text {
-                sources.library.insert(heading(found).id, source(found, text));
+                sources.library.insert(heading.id, source(found, text));
             }
         }
-        read.iter().map(|found| checked(found, &sources)).collect()
+        parallel::map(&read, |found| checked(found, &sources))
     }
 
     pub(super) fn file(&self, index: usize) -> &File {
