@@ -1,3 +1,5 @@
+//! Both syntaxes: same values, true places, and nothing that could surprise.
+
 use super::*;
 
 fn yaml(text: &str) -> Result<Node, Diagnostic> {

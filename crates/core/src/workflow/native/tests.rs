@@ -1,3 +1,5 @@
+//! Good files, and what becomes of them.
+
 use std::collections::BTreeMap;
 
 use serde_json::json;

@@ -251,8 +251,8 @@ fn an_agent_cannot_produce_what_the_engine_sets() {
 
 #[test]
 fn the_number_and_depth_of_steps_are_bounded() {
-    let many: String = (0..501).map(|n| format!("- {{ id: s{n}, prompt: A }}\n")).collect();
-    assert_eq!(told(&with_steps(&many)), ["506:3 the file has more than 500 steps"]);
+    let many: Vec<String> = (0..501).map(|n| format!("- {{ id: s{n}, prompt: A }}\n")).collect();
+    assert_eq!(told(&with_steps(&many.concat())), ["506:3 the file has more than 500 steps"]);
     let nested = |levels: usize| {
         let mut step = "{ id: s, prompt: A }".to_owned();
         for level in 1..levels {
@@ -269,4 +269,10 @@ fn a_text_with_a_colon_gets_the_advice_to_quote_it() {
     let text = with_steps("- id: a\n  prompt:\n    procedure:\n      - First: look\n");
     assert_eq!(told(&text), ["9:9 an entry of `procedure` must be a text, and this is a map"]);
     assert_eq!(fix_of(&text), "write a text; one with `: ` or `#` in it needs quotes");
+}
+
+#[test]
+fn a_file_without_its_mark_is_told_to_have_one() {
+    assert_eq!(told("id: t.x\nsteps: []\n"), ["1:1 this file does not say that it is a workflow"]);
+    assert_eq!(fix_of("longhual: 1\n"), "begin it with a line `longhaul: 1`");
 }

@@ -1,3 +1,5 @@
+//! Routines in place of their callers.
+
 use super::*;
 use crate::workflow::ModelTier;
 
@@ -105,7 +107,8 @@ fn a_mistake_in_a_routine_is_told_at_the_call_with_its_own_place() {
 
 #[test]
 fn routines_cannot_grow_without_end() {
-    let calls: String = (0..40).map(|n| format!("- {{ id: s{n}, use: routine.NEXT }}\n")).collect();
+    let calls: Vec<String> = (0..40).map(|n| format!("- {{ id: s{n}, use: routine.NEXT }}\n")).collect();
+    let calls = calls.concat();
     let mut files = vec![("routine.e".to_owned(), routine("", "- { id: x, prompt: Y }\n"))];
     for (id, next) in [("routine.a", "b"), ("routine.b", "c"), ("routine.c", "d"), ("routine.d", "e")] {
         files.push((id.to_owned(), routine("", &calls.replace("NEXT", next))));
@@ -113,4 +116,36 @@ fn routines_cannot_grow_without_end() {
     let files: Vec<(&str, &str)> = files.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
     let found = findings(&with_steps("- { id: s, use: routine.a }\n"), &sources(&files));
     assert!(found[0].contains("more than 500 calls or 4 MB of text"), "{found:?}");
+}
+
+#[test]
+fn routines_that_lie_too_deep_are_refused_before_the_stack_is() {
+    let files: Vec<(String, String)> = (0..12)
+        .map(|n| {
+            let mut step = format!("{{ id: s, use: routine.r{} }}", n + 1);
+            for level in 1..16 {
+                step = format!("{{ id: s{level}, loop: {{ for: 1 }}, steps: [{step}] }}");
+            }
+            (format!("routine.r{n}"), routine("", &format!("- {step}\n")))
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = files.iter().map(|(id, text)| (id.as_str(), text.as_str())).collect();
+    let found = findings(&with_steps("- { id: s, use: routine.r0 }\n"), &sources(&files));
+    assert!(found[0].ends_with("routines call routines more than 8 deep"), "{found:?}");
+}
+
+#[test]
+fn a_workrail_routine_can_be_used_and_its_vars_are_known() {
+    let routine = r#"{ "id": "wr.routine-look", "name": "Look", "description": "Looks.", "version": "1.0.0",
+        "steps": [{ "id": "look-at", "title": "Look at {what}", "prompt": "Look at {what}, not {{what}}; see {{depth}}." }] }"#;
+    let sources = sources(&[("wr.routine-look", routine)]);
+    let text = with_steps("- { id: s, use: wr.routine-look, with: { what: '{{goal}}' } }\n");
+    let outcome = compile(&source("test.yml", &text), &sources);
+    assert_eq!(shown(&outcome, &text), Vec::<String>::new());
+    let workflow = outcome.value.unwrap();
+    assert_eq!(step(&workflow, "s.look-at").title, "Look at {{goal}}");
+    let Body::Text(body) = &prompt(&workflow, "s.look-at").body else { panic!() };
+    assert_eq!(body, "Look at {{goal}}, not {{what}}; see {{depth}}.");
+    let Vars::Declared(vars) = &workflow.vars else { panic!() };
+    assert!(vars.contains_key("depth") && vars.contains_key("what"));
 }
