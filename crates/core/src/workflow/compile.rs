@@ -14,7 +14,7 @@ pub use places::Places;
 pub(super) use routine::prefix_ids;
 pub use routine::{Argument, Call, Shared};
 
-use super::diagnostic::Outcome;
+use super::diagnostic::{Diagnostic, Outcome};
 use super::document::{self, Node, NodeValue};
 use super::fields::{Findings, Strays};
 use super::{Format, Workflow, native, workrail};
@@ -68,6 +68,9 @@ pub fn compile(source: &Source, sources: &Sources) -> Outcome<Workflow> {
         Ok(root) => root,
         Err(diagnostic) => return Outcome { value: None, diagnostics: vec![diagnostic] },
     };
+    if let Err(diagnostic) = check_format(&root, source.syntax) {
+        return Outcome { value: None, diagnostics: vec![diagnostic] };
+    }
     let findings = Findings::new(strays_of(&root));
     let fuel = Cell::new(routine::Fuel::FULL);
     let context = Context { sources, findings: &findings, path: Vec::new(), fuel: &fuel };
@@ -103,6 +106,16 @@ impl Context<'_> {
 
 fn format_of(root: &Node) -> Format {
     if root.get("longhaul").is_some() { Format::Native } else { Format::WorkRail }
+}
+
+/// WorkRail files are JSON, so YAML without our mark is a file of ours that forgot it.
+fn check_format(root: &Node, syntax: Syntax) -> Result<(), Diagnostic> {
+    if root.get("longhaul").is_some() || syntax == Syntax::Json {
+        return Ok(());
+    }
+    let at = root.span.start..root.span.start;
+    let message = "this file does not say that it is a workflow";
+    Err(Diagnostic::error(at, message).fix("begin it with a line `longhaul: 1`"))
 }
 
 /// A newer version may have keys that this build does not know, and WorkRail files in the wild have more keys than

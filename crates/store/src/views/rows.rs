@@ -17,7 +17,7 @@ const NOTES_LETTERS: usize = 4000;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Row {
-    Session(SessionRow),
+    Session(Box<SessionRow>),
     Workspace(WorkspaceRow),
 }
 
@@ -91,7 +91,7 @@ impl Row {
 
     pub(super) fn into_session(self) -> Option<SessionRow> {
         match self {
-            Self::Session(row) => Some(row),
+            Self::Session(row) => Some(*row),
             Self::Workspace(_) => None,
         }
     }
@@ -123,7 +123,7 @@ impl Row {
 
     fn new(stream: StreamId, at: Timestamp) -> Self {
         match stream {
-            StreamId::Session(id) => Self::Session(SessionRow {
+            StreamId::Session(id) => Self::Session(Box::new(SessionRow {
                 id,
                 seq: Seq(0),
                 goal: String::new(),
@@ -140,7 +140,7 @@ impl Row {
                 opened_at: at,
                 updated_at: at,
                 damage: None,
-            }),
+            })),
             StreamId::Workspace(id) => Self::Workspace(WorkspaceRow {
                 workspace: Workspace::fold(id, []),
                 registered_at: at,

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::mentions::roots_in;
 use super::substitute::substitute;
-use super::{Context, Draft, Source, document, strays_of};
+use super::{Context, Draft, Source, check_format, document, strays_of};
 use crate::workflow::diagnostic::Diagnostic;
 use crate::workflow::document::Node;
 use crate::workflow::fields::Findings;
@@ -16,6 +16,7 @@ use crate::workflow::{VarDeclaration, VarType, VarWriter, Vars, Workflow};
 /// How many calls of routines one compilation may expand, and how many bytes of text, so that routines that call
 /// routines cannot grow without end.
 const MOST_CALLS: usize = 500;
+const MOST_DEPTH: usize = 8;
 const MOST_BYTES: usize = 4 << 20;
 /// How many findings of a routine's file are told at the step that calls it.
 const MOST_TOLD: usize = 3;
@@ -58,7 +59,8 @@ impl Context<'_> {
         let source = self.source_of(call)?;
         self.refuse_cycle(call)?;
         self.burn(call, source)?;
-        let root = match document::parse(&source.text, source.syntax) {
+        let parsed = document::parse(&source.text, source.syntax);
+        let root = match parsed.and_then(|root| check_format(&root, source.syntax).map(|()| root)) {
             Ok(root) => root,
             Err(diagnostic) => {
                 self.tell(call, source, &diagnostic);
@@ -92,7 +94,18 @@ impl Context<'_> {
     }
 
     fn refuse_cycle(&self, call: &Call<'_>) -> Option<()> {
-        let Some(first) = self.path.iter().position(|id| id == call.routine) else { return Some(()) };
+        let Some(first) = self.path.iter().position(|id| id == call.routine) else {
+            if self.path.len() < MOST_DEPTH {
+                return Some(());
+            }
+            let message = format!("routines call routines more than {MOST_DEPTH} deep");
+            self.findings.error(
+                call.span,
+                message,
+                "call this one from further out, or write its steps here",
+            );
+            return None;
+        };
         let mut way: Vec<String> = self.path[first..].iter().map(|id| format!("`{id}`")).collect();
         way.push(format!("`{}`", call.routine));
         let message = format!("routines call one another in a circle: {}", way.join(" → "));
@@ -184,8 +197,11 @@ fn settle_root(workflow: &mut Workflow) {
     if let Some(first) = first_prompt(&mut workflow.steps) {
         first.guidance.splice(0..0, guidance);
     }
-    let shared =
-        Shared { role: None, system_prompt: workflow.system_prompt.take(), model: workflow.model.take() };
+    let shared = Shared {
+        system_prompt: workflow.system_prompt.take(),
+        model: workflow.model.take(),
+        ..Shared::default()
+    };
     shared.give_to(&mut workflow.steps);
     // A file that declares no vars may set any that its steps look at, also inside one that declares its own.
     if workflow.vars == Vars::Open {

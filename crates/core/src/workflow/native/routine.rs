@@ -26,11 +26,13 @@ impl Reader<'_> {
             system_prompt: fields.text("systemPrompt"),
             model: fields.choice("model", MODELS),
         };
+        let guidance = fields.one_or_more_texts("guidance");
         let routine = self.library_id(&name?);
         let call = Call { caller: id, routine: &routine, span: &span, arguments: &arguments };
         let mut expanded = self.context.expand(&call)?;
         let mut steps = std::mem::take(&mut expanded.steps);
         shared.give_to(&mut steps);
+        give_guidance(&guidance, &mut steps);
         if !outputs.is_empty() {
             let Some(StepKind::Prompt(last)) = last_prompt(&mut steps).map(|step| &mut step.kind) else {
                 let message = format!("the routine `{routine}` has no prompt that could give an `output`");
@@ -55,6 +57,16 @@ impl Reader<'_> {
         let library = &self.context.sources.library;
         let bundled = format!("lh.{name}");
         if !library.contains_key(name) && library.contains_key(&bundled) { bundled } else { name.to_owned() }
+    }
+}
+
+/// What the caller says beside the routine is for all its prompts.
+fn give_guidance(guidance: &[String], steps: &mut [Step]) {
+    for step in steps {
+        if let StepKind::Prompt(_) = step.kind {
+            step.guidance.extend_from_slice(guidance);
+        }
+        give_guidance(guidance, step.kind.inner_mut());
     }
 }
 

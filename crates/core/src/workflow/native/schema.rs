@@ -117,17 +117,7 @@ fn step() -> Value {
         ),
         ("join", json!({ "enum": ["all", "any"] })),
         ("on_failure", json!({ "enum": ["abort", "continue"] })),
-        (
-            "synthesis",
-            object(vec![
-                ("prompt!", reference("prompt")),
-                ("output", reference("output")),
-                ("notes", json!({ "enum": ["required", "optional", "none"] })),
-                ("fragments", list(json!({ "type": "object" }))),
-                ("produces", json!({ "type": ["object", "array"] })),
-                ("validate", list(reference("rule"))),
-            ]),
-        ),
+        ("synthesis", object(synthesis())),
         ("spawn", reference("child")),
         (
             "deliver",
@@ -142,6 +132,18 @@ fn step() -> Value {
         ),
     ]);
     object(table)
+}
+
+/// What makes one result of the children's.
+fn synthesis() -> Table {
+    vec![
+        ("prompt!", reference("prompt")),
+        ("output", reference("output")),
+        ("notes", json!({ "enum": ["required", "optional", "none"] })),
+        ("fragments", list(json!({ "type": "object" }))),
+        ("produces", json!({ "type": ["object", "array"] })),
+        ("validate", list(reference("rule"))),
+    ]
 }
 
 /// What any step may have.

@@ -6,7 +6,10 @@ use super::{Context, Fields, Node, NodeValue, shortened};
 use crate::workflow::features::{FEATURES, Feature, feature};
 use crate::workflow::fields::text_of;
 use crate::workflow::suggest::or_known;
+use crate::workflow::template;
 
+/// How a text names a slot; the second is what WorkRail writes.
+const NAMESPACES: [&str; 2] = ["slots.", "wr.bindings."];
 const PREFIX: &str = "wr.features.";
 
 /// The file with its slots filled: `{{slots.name}}` becomes what the workspace binds, else the slot's default.
@@ -34,16 +37,25 @@ pub(super) fn fill(root: &Node, context: &Context<'_>) -> Node {
 
 fn fill_node(node: &mut Node, values: &BTreeMap<String, String>) {
     match &mut node.value {
-        NodeValue::Text(text) if text.contains("{{") => {
-            for (id, value) in values {
-                *text = text.replace(&format!("{{{{slots.{id}}}}}"), value);
-                *text = text.replace(&format!("{{{{wr.bindings.{id}}}}}"), value);
-            }
-        }
+        NodeValue::Text(text) => *text = filled(text, values),
         NodeValue::List(items) => items.iter_mut().for_each(|item| fill_node(item, values)),
         NodeValue::Map(entries) => entries.iter_mut().for_each(|(_, value)| fill_node(value, values)),
-        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) => {}
+        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) => {}
     }
+}
+
+fn filled(text: &str, values: &BTreeMap<String, String>) -> String {
+    let mut result = String::new();
+    let mut from = 0;
+    for found in template::paths(text) {
+        let slot = NAMESPACES.iter().find_map(|namespace| found.path.strip_prefix(namespace));
+        if let Some(value) = slot.and_then(|slot| values.get(slot)) {
+            result.push_str(&text[from..found.span.start]);
+            result.push_str(value);
+            from = found.span.end;
+        }
+    }
+    result + &text[from..]
 }
 
 /// The features that the file asks for, by their short or full name.

@@ -3,9 +3,8 @@
 //! A warning, not an error: a condition on a var that is never set is false, and that may be meant.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
 
-use super::{Checks, Flat, Mention, is_judged_after, mentions};
+use super::{Checks, is_judged_after, mentions};
 use crate::workflow::Vars;
 use crate::workflow::document::Node;
 use crate::workflow::prompt::Prompt;
@@ -26,8 +25,8 @@ impl Checks<'_> {
             .iter()
             .map(|(key, _)| key.name.as_str())
             .collect();
-        let setters = self.setters();
-        let again = self.comes_again();
+        let first_setters = self.first_setters();
+        let seen_from = self.seen_from();
         for (position, flat) in self.flat.iter().enumerate() {
             for mention in mentions::of_step(flat.step) {
                 let name = mention.root();
@@ -35,51 +34,57 @@ impl Checks<'_> {
                     continue;
                 }
                 let place = self.draft.places.of(&flat.step.id, mention.field);
-                let Some(by) = setters.get(name) else {
-                    if !declared.contains_key(name) {
-                        let fix = unknown_fix(name, declared.keys().map(String::as_str));
+                match first_setters.get(name) {
+                    None if declared.contains_key(name) => {}
+                    None => {
                         let message = format!("nothing in this workflow sets `{name}`");
+                        let fix = unknown_fix(name, declared.keys().map(String::as_str));
                         self.context.findings.warning(&place, message, fix);
                     }
-                    continue;
-                };
-                if !by.iter().any(|setter| can_see((position, flat), *setter, &mention, &again)) {
-                    let message = format!("`{name}` is set only by a later step");
-                    self.context.findings.warning(
-                        &place,
-                        message,
-                        "move one of the two, or declare it in `vars`",
-                    );
+                    Some(setter) => {
+                        let own = if is_judged_after(&mention) { flat.last + 1 } else { position };
+                        if *setter >= own.max(seen_from[position]) {
+                            let message = format!("`{name}` is set only by a later step");
+                            let fix = "move one of the two, or declare it in `vars`";
+                            self.context.findings.warning(&place, message, fix);
+                        }
+                    }
                 }
             }
         }
     }
 
-    /// Var → the steps that set it.
-    fn setters(&self) -> BTreeMap<&str, Vec<usize>> {
-        let mut setters: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    /// Var → the first step that sets it.
+    fn first_setters(&self) -> BTreeMap<&str, usize> {
+        let mut setters = BTreeMap::new();
         for (position, flat) in self.flat.iter().enumerate() {
             for name in set_by(&flat.step.kind) {
-                setters.entry(name).or_default().push(position);
+                setters.entry(name).or_insert(position);
             }
         }
         setters
     }
 
-    /// Stretches of steps that can be walked more than once: loops, lists, and what a jump goes back over.
-    fn comes_again(&self) -> Vec<RangeInclusive<usize>> {
-        let mut again = Vec::new();
+    /// For each step, where the steps end whose results it can see: those before it, and all of a loop, a list or a
+    /// jump's way back around it, since it can come again after them.
+    fn seen_from(&self) -> Vec<usize> {
+        let mut seen: Vec<usize> = (0..self.flat.len()).collect();
+        let mut widen = |from: usize, last: usize| {
+            for end in &mut seen[from..=last] {
+                *end = (*end).max(last + 1);
+            }
+        };
         for (position, flat) in self.flat.iter().enumerate() {
             if matches!(flat.step.kind, StepKind::Loop(_) | StepKind::Todo(_)) {
-                again.push(position..=flat.last);
+                widen(position, flat.last);
             }
             if let Some(jump) = &flat.step.jump
                 && let Some(target) = self.flat.iter().position(|to| to.step.id == jump.to)
             {
-                again.push(target.min(position)..=flat.last.max(target));
+                widen(target.min(position), flat.last.max(target));
             }
         }
-        again
+        seen
     }
 }
 
@@ -88,17 +93,6 @@ fn unknown_fix<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
         Some(word) => format!("did you mean `{word}`?"),
         None => format!("declare `{name}` in `vars`, or let an earlier step produce it"),
     }
-}
-
-fn can_see(
-    (position, flat): (usize, &Flat<'_>),
-    setter: usize,
-    mention: &Mention,
-    again: &[RangeInclusive<usize>],
-) -> bool {
-    setter < position
-        || (is_judged_after(mention) && (position..=flat.last).contains(&setter))
-        || again.iter().any(|stretch| stretch.contains(&position) && stretch.contains(&setter))
 }
 
 /// The vars that a step sets itself, apart from the steps inside it.

@@ -270,3 +270,9 @@ fn a_text_with_a_colon_gets_the_advice_to_quote_it() {
     assert_eq!(told(&text), ["9:9 an entry of `procedure` must be a text, and this is a map"]);
     assert_eq!(fix_of(&text), "write a text; one with `: ` or `#` in it needs quotes");
 }
+
+#[test]
+fn a_file_without_its_mark_is_told_to_have_one() {
+    assert_eq!(told("id: t.x\nsteps: []\n"), ["1:1 this file does not say that it is a workflow"]);
+    assert_eq!(fix_of("longhual: 1\n"), "begin it with a line `longhaul: 1`");
+}
