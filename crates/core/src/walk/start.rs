@@ -66,7 +66,7 @@ fn misfit(declared: &BTreeMap<String, VarDeclaration>, name: &str, value: &Value
             format!("use one of: {}", known.join(", ")),
         ));
     };
-    if declaration.writer == VarWriter::Engine {
+    if declaration.writer == VarWriter::Engine && name != GOAL {
         return Some(Reason::new(
             "var_not_settable",
             format!("var `{name}` is set by a step of the workflow"),

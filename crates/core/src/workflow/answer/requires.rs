@@ -76,6 +76,15 @@ pub fn requirements(workflow: &Workflow, step: &Step) -> Requires {
     }
 }
 
+/// The example is told apart from the schema, so it need not be read twice.
+fn without_examples(schema: &Value) -> Value {
+    let mut schema = schema.clone();
+    if let Value::Object(map) = &mut schema {
+        map.shift_remove("examples");
+    }
+    schema
+}
+
 fn of_prompt(workflow: &Workflow, prompt: &Prompt) -> Requires {
     let contracts = prompt.outputs.iter().filter_map(|output| {
         let contract = workflow.contracts.get(&output.contract)?;
@@ -83,7 +92,7 @@ fn of_prompt(workflow: &Workflow, prompt: &Prompt) -> Requires {
             reference: output.contract.clone(),
             kind: contract.kind.clone(),
             required: output.required,
-            schema: contract.schema.clone(),
+            schema: without_examples(&contract.schema),
             example: contract.example.clone(),
         })
     });

@@ -116,11 +116,11 @@ fn the_bundled_workflows_compile_without_a_finding() {
 fn vars_are_what_is_declared_produced_put_out_and_counted() {
     let Vars::Declared(vars) = clean(WHOLE).vars else { panic!("native files declare their vars") };
     let writer = |name: &str| vars[name].writer;
-    for agent in ["goal", "risk", "head", "failing_command", "hunch"] {
+    for agent in ["risk", "head", "failing_command", "hunch"] {
         assert_eq!(writer(agent), VarWriter::Agent, "{agent}");
     }
     for engine in
-        ["diagnosis", "plan", "checks", "iteration", "slice", "slice_index", "item", "pitch", "audit"]
+        ["goal", "diagnosis", "plan", "checks", "iteration", "slice", "slice_index", "item", "pitch", "audit"]
     {
         assert_eq!(writer(engine), VarWriter::Engine, "{engine}");
     }

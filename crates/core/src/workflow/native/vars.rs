@@ -8,6 +8,9 @@ use crate::workflow::fields::{Findings, text_of};
 use crate::workflow::suggest::or_known;
 use crate::workflow::{VarDeclaration, VarType, VarWriter};
 
+/// Said by whoever starts a session, and shown in the questions of its gates: no agent may change it.
+const GOAL: &str = "goal";
+
 const TYPES: &[(&str, VarType)] = &[
     ("any", VarType::Any),
     ("string", VarType::String),
@@ -28,7 +31,10 @@ impl Reader<'_> {
             if !check_name(key, self.findings) {
                 continue;
             }
-            if let Some(declaration) = declaration(key, node, self.findings) {
+            if let Some(mut declaration) = declaration(key, node, self.findings) {
+                if key.name == GOAL {
+                    declaration.writer = VarWriter::Engine;
+                }
                 self.vars.insert(key.name.clone(), declaration);
             }
         }
