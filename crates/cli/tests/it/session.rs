@@ -58,7 +58,6 @@ fn a_step_can_be_read_and_answered_without_json() {
 
         - `notes`: what you did, what you found and how you know it. Required.
         - `vars`: set `size` (text). Required.
-        - `vars`: you may set `goal` (text).
 
         Session [session], step `look` (Look), 0 of 3 steps done
           next: longhaul session advance [handle] --notes TEXT --vars '{"size": …}'
@@ -85,7 +84,6 @@ fn a_step_can_be_read_and_answered_without_json() {
 
         - `notes`: what you did, what you found and how you know it. Required.
         - `vars`: set `size` (text). Required.
-        - `vars`: you may set `goal` (text).
 
         Session [session], step `look` (Look), 0 of 3 steps done
           Not accepted:
