@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use longhaul_core::workflow::compile::{Source, Sources, Syntax, compile};
 use longhaul_runtime::types::{Answer, Handle, StepView, Workflow};
-use longhaul_runtime::{Advance, Commands, StartSession};
+use longhaul_runtime::{Advance, Commands, Places, StartSession};
 use longhaul_store::baseline::RawInserts;
 use serde_json::{Map, json};
 
@@ -215,15 +215,12 @@ pub(super) fn processes(args: &Args) -> Result<Vec<Bar>, Failure> {
     let git = |arguments: &[&str]| ran(Path::new("git"), arguments, (&home, &repository));
     git(&["init", "--quiet"])?;
     git(&["-c", "user.name=b", "-c", "user.email=b@b", "commit", "--quiet", "--allow-empty", "-m", "x"])?;
-    let file = folder.path().join("bench.yml");
-    fs::write(&file, Kind::While.text())?;
+    let workflows = Places::under(&home).config.join("workflows");
+    fs::create_dir_all(&workflows)?;
+    fs::write(workflows.join("bench.walk.yml"), Kind::While.text())?;
     let outside = (home.as_path(), folder.path());
-    let workflow = file.to_string_lossy().into_owned();
-    let started = ran(
-        &args.longhaul,
-        &["session", "start", "--workflow", &workflow, "--goal", "g", "--json"],
-        outside,
-    )?;
+    let start = ["session", "start", "--workflow", "bench.walk", "--goal", "g", "--json"];
+    let started = ran(&args.longhaul, &start, outside)?;
     let mut token = token_in(&started)?;
     let (mut gits, mut advances) = (Vec::new(), Vec::new());
     for _ in 0..60 {
