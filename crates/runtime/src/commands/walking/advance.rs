@@ -9,12 +9,16 @@ use longhaul_core::walk::view::StepView;
 use longhaul_core::walk::{self, Walk};
 use longhaul_core::workflow::Workflow;
 use longhaul_core::workflow::answer::{self, Answer};
-use longhaul_events::{Content, Digest, Epoch, Restored, SessionId};
+use longhaul_events::{Content, Digest, Epoch, Reason, Restored, SessionId};
 use serde_json::{Value, json};
 
+use super::start::secret_name;
 use super::{Commands, check_text};
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
+
+/// How many vars a session may have: all their names are written with every decision.
+const MOST_VARS: usize = 500;
 
 #[derive(Debug, Clone)]
 pub struct Advance {
@@ -41,6 +45,7 @@ struct Sent<'a> {
 impl Commands {
     /// Answers a step. The same handle with the same answer gets what was said the first time.
     pub fn advance(&self, advance: &Advance) -> Result<StepView, Error> {
+        self.refuse_names(advance)?;
         let payload = advance.answer.to_payload();
         let hash = canonical::hash(&payload)?;
         let sent = Sent { advance, payload, hash };
@@ -77,6 +82,14 @@ impl Commands {
         .map(|(id, _)| id)
     }
 
+    fn refuse_names(&self, advance: &Advance) -> Result<(), Error> {
+        let hides = |name: &&String| self.recorder.scrubber().finds_any(name.as_bytes());
+        match advance.answer.vars.keys().find(hides) {
+            Some(_) => Err(Error::BadAnswer(vec![secret_name()])),
+            None => Ok(()),
+        }
+    }
+
     fn judge(&self, session: &Session, sent: &Sent<'_>) -> Result<Command, Error> {
         let handle = &sent.advance.handle;
         let workflow = self.workflow_of(session)?;
@@ -102,9 +115,13 @@ impl Commands {
             None => session.tip().map(|tip| tip.step.clone()).ok_or(not_live(handle))?,
         };
         let step = walk::step_or_follow_up(workflow, &id.0).ok_or(not_live(handle))?;
-        let standing = self.standing(workflow, place, vars)?;
+        let standing = self.standing(workflow, session, (place, vars))?;
         let accepted = answer::check(workflow, &step, &walk::scope(&standing), &sent.advance.answer);
+        let room = MOST_VARS.saturating_sub(vars.len());
         let way = accepted.and_then(|accepted| {
+            if accepted.set.keys().filter(|name| !vars.contains_key(*name)).count() > room {
+                return Err(vec![too_many_vars()]);
+            }
             let warnings = accepted.warnings.clone();
             Walk::new(standing, self.given()).after_step(&id, accepted).map(|onward| (onward, warnings))
         });
@@ -127,6 +144,14 @@ impl Commands {
             }
         })
     }
+}
+
+fn too_many_vars() -> Reason {
+    Reason::new(
+        "too_many_vars",
+        format!("the session would have more than {MOST_VARS} vars"),
+        "put what belongs together into one object, or delete vars by setting them to null",
+    )
 }
 
 fn answer_of(warnings: &[String]) -> Value {
