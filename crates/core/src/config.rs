@@ -161,7 +161,15 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
 struct File {
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     retention: Option<Retention>,
-    checks: Option<Vec<CheckEntry>>,
+    checks: Option<Spanned<CheckList>>,
+}
+
+/// What stands under `checks:`; anything but a list is told apart, to say more than a parser can.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum CheckList {
+    List(Vec<CheckEntry>),
+    Other(IgnoredAny),
 }
 
 #[derive(Debug, Deserialize)]

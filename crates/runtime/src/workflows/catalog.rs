@@ -226,7 +226,7 @@ impl Checked {
 
 /// Whether a text names a file rather than a workflow.
 pub(super) fn is_path(text: &str) -> bool {
-    text == STDIN || text.contains('/') || (syntax_of(Path::new(text)).is_some() && Path::new(text).exists())
+    text == STDIN || text.contains('/') || syntax_of(Path::new(text)).is_some()
 }
 
 /// Finds out who stands before whom. Files come in the order of their places.
