@@ -149,7 +149,9 @@ impl Error {
             Self::NoSuchGate(_) | Self::GateNotOpen { .. } | Self::WeakTerminal { .. } => "E0209",
             Self::NoSuchArtifact(_) => "E0622",
             Self::DamagedSession { .. } => "E0102",
-            Self::MalformedHandle(_) | Self::ForgedHandle(_) | Self::NotForNotes | Self::NotForAnswers => "E0202",
+            Self::MalformedHandle(_) | Self::ForgedHandle(_) | Self::NotForNotes | Self::NotForAnswers => {
+                "E0202"
+            }
             Self::DifferentPayload { .. } => "E0203",
             Self::Session(rejection) => rejection.code(),
             Self::Workspace(rejection) => rejection.code(),
