@@ -120,6 +120,7 @@ impl Session {
             let tip = self.tip().ok_or(Rejection::NotLive { node, nonce })?;
             (tip.step.clone(), self.place.clone())
         };
+        let reasons = with_attempts_left(reasons, attempts.saturating_sub(refusals), attempts);
         let epoch = actor.epoch;
         events.push(SessionEvent::AttemptRefused {
             node,
@@ -324,6 +325,14 @@ impl Trail<'_> {
 
 fn expired(lease: &Lease) -> SessionEvent {
     SessionEvent::DriverExpired { epoch: lease.epoch, expired_at: lease.expires_at }
+}
+
+/// Said with the last reason, and so recorded with it: the same call gets the same words for ever.
+fn with_attempts_left(mut reasons: Vec<Reason>, left: u32, attempts: u32) -> Vec<Reason> {
+    if let Some(last) = reasons.last_mut() {
+        last.fix = format!("{} ({left} of {attempts} attempts left)", last.fix);
+    }
+    reasons
 }
 
 fn out_of_attempts(step: &str, attempts: u32) -> Reason {

@@ -51,6 +51,9 @@ impl Commands {
         let sent = Sent { advance, payload, hash };
         let handle = &advance.handle;
         let (is_new, after) = self.decide_and_keep(handle.session, &Contents::default(), |session| {
+            if session.has_signed_checkpoint(handle) {
+                return Err(Error::NotForAnswers);
+            }
             if !session.has_signed(handle) {
                 return Err(Error::ForgedHandle(handle.session));
             }
@@ -72,6 +75,9 @@ impl Commands {
         let Checkpoint { token, notes } = checkpoint;
         check_text("the notes", notes)?;
         self.decide_and_keep(token.session, &Contents::default(), |session| {
+            if session.has_signed(token) {
+                return Err(Error::NotForNotes);
+            }
             if !session.has_signed_checkpoint(token) {
                 return Err(Error::ForgedHandle(token.session));
             }
