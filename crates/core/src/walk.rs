@@ -28,6 +28,8 @@ use crate::workflow::render::{self, Opening};
 use crate::workflow::scope::Scope;
 use crate::workflow::{Step, StepKind, Workflow};
 
+/// The longest text that an agent is given.
+const MOST_PROMPT_BYTES: usize = 1024 * 1024;
 /// How much is looked at before a search for the next step is given up.
 const MOST_CONSIDERED: usize = 20_000;
 /// How much of that is written down.
@@ -157,7 +159,14 @@ impl<'a> Walk<'a> {
                     found = self.look();
                     continue;
                 }
-                Found::Step(step) => self.hand_out(step),
+                Found::Step(step) => match self.hand_out(step) {
+                    Arrival::Step(NewStep { prompt: Content::Inline(prompt), .. })
+                        if prompt["text"].as_str().is_some_and(|text| text.len() > MOST_PROMPT_BYTES) =>
+                    {
+                        return Err(vec![prompt_too_large(step)]);
+                    }
+                    arrival => arrival,
+                },
                 Found::Work(step) => Arrival::Work { step: id_of(step), place: self.place.clone() },
                 Found::Gate(arrival) => arrival,
                 Found::Park(step, reasons) => {
@@ -298,6 +307,14 @@ fn find<'a>(steps: &'a [Step], id: &str) -> Option<Vec<Spot<'a>>> {
 
 fn id_of(step: &Step) -> StepId {
     StepId(step.id.clone())
+}
+
+fn prompt_too_large(step: &Step) -> Reason {
+    Reason::new(
+        "prompt_too_large",
+        format!("the text of step `{}` would be longer than {MOST_PROMPT_BYTES} bytes", step.id),
+        "answer again with shorter vars; leave long texts in files and name these",
+    )
 }
 
 fn not_confirmed(step: &Step, words: &str) -> Reason {

@@ -55,7 +55,7 @@ pub enum Error {
     )]
     DifferentPayload { recorded: Value, sent: Value },
     #[error(
-        "the handle was never used and is no longer open, because the session went on from another point; `longhaul session resume ID` shows the step that is open now, with its handle"
+        "the handle is no longer open, because the session went on from another point; `longhaul session resume ID` shows the step that is open now, with its handle"
     )]
     Superseded,
     #[error("{0}")]

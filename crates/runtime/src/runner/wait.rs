@@ -71,7 +71,12 @@ impl System {
     fn start_runner(&self, id: SessionId) -> Result<(), Error> {
         let program =
             std::env::current_exe().map_err(|source| Error::ReadFile { path: "longhaul".into(), source })?;
-        let runner = Program::new(program).arg("runner").arg(id.to_string()).directory(self.directory());
+        let runner = Program::new(program)
+            .arg("runner")
+            .arg(id.to_string())
+            .directory(self.directory())
+            // What a command of the session starts may outlive it and hang from the runner.
+            .set_variable("LONGHAUL_SESSION", id.to_string());
         longhaul_exec::detach(&runner).map(|_| ()).map_err(Error::Runner)
     }
 }

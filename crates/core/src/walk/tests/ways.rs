@@ -161,6 +161,19 @@ fn kinds_of_later_parts_park_with_a_clear_word() {
 }
 
 #[test]
+fn a_text_that_would_grow_beyond_reading_is_refused() {
+    let many = "{{plan}}".repeat(30);
+    let text = head(&format!("steps:\n  - {{ id: one, prompt: One. }}\n  - {{ id: two, prompt: {{ goal: \"{many}\", procedure: [\"{many}\", \"{many}\", \"{many}\", \"{many}\"] }} }}\n"))
+        .replace("  n: ", "  plan: { type: string }\n  n: ");
+    let mut play = Play::of(&text, &json!({}));
+    let plan = "x".repeat(200 * 1024);
+    let reasons = play.answer(&json!({ "notes": "x", "vars": { "plan": plan } })).unwrap_err();
+    assert_eq!(reasons[0].code, "prompt_too_large");
+    play.answer(&json!({ "notes": "x", "vars": { "plan": "short" } })).unwrap();
+    assert_eq!(play.at(), "two");
+}
+
+#[test]
 fn an_agent_cannot_set_what_the_engine_sets() {
     let text = head(
         "steps:\n  - { id: one, prompt: One. }\n  - { id: test, run: { command: [make] }, into: checks }\n",
