@@ -88,7 +88,7 @@ fn a_step_can_be_read_and_answered_without_json() {
         Session [session], step `look` (Look), 0 of 3 steps done
           Not accepted:
           - the step must set `size` (text)
-            fix: add `"size": …` to vars
+            fix: add `"size": …` to vars (9 of 10 attempts left)
           next: longhaul session advance [handle] --notes TEXT --vars '{"size": …}'
           next: longhaul session checkpoint [handle] --notes TEXT  # notes on the way
         --- stderr
