@@ -81,7 +81,7 @@ impl std::fmt::Display for Origin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layer {
     values: Vec<(&'static Key, String, Origin)>,
-    checks: Option<Vec<Check>>,
+    checks: Option<(Vec<Check>, Origin)>,
 }
 
 impl Layer {
@@ -139,8 +139,11 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
     }
     let file: Option<File> = serde_saphyr::from_str(text).map_err(|problem| error(problem.to_string()))?;
     let file = file.unwrap_or_default();
-    let checks =
-        file.checks.map(|checks| checks.into_iter().map(CheckEntry::check).collect::<Result<_, _>>());
+    let checks = file.checks.map(|list| {
+        let origin = Origin::File(path.to_owned(), list.referenced.line());
+        let checks: Result<Vec<Check>, String> = list.value.0.into_iter().map(CheckEntry::check).collect();
+        checks.map(|checks| (checks, origin))
+    });
     let checks = checks.transpose().map_err(error)?;
     let retention = file.retention.unwrap_or_default();
     let bindings = file
@@ -163,18 +166,22 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
 struct File {
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     retention: Option<Retention>,
-    #[serde(default, deserialize_with = "check_list")]
-    checks: Option<Vec<CheckEntry>>,
+    checks: Option<Spanned<CheckList>>,
 }
 
-fn check_list<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Vec<CheckEntry>>, D::Error> {
-    source.deserialize_any(CheckList).map(Some)
+#[derive(Debug)]
+struct CheckList(Vec<CheckEntry>);
+
+impl<'de> Deserialize<'de> for CheckList {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        source.deserialize_any(AnyOfChecks).map(Self)
+    }
 }
 
 /// Takes whatever stands there, to say what belongs there if it is no list.
-struct CheckList;
+struct AnyOfChecks;
 
-impl<'de> Visitor<'de> for CheckList {
+impl<'de> Visitor<'de> for AnyOfChecks {
     type Value = Vec<CheckEntry>;
 
     fn expecting(&self, words: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -263,11 +270,17 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         let value = if key.path == BINDINGS { joined(&bindings) } else { value };
         rows.push(Row { key: key.path, value, origin, about: key.about });
     }
+    let declared = layers.iter().rev().find_map(|layer| layer.checks.clone());
+    if let Some((checks, origin)) = &declared {
+        let names: Vec<&str> = checks.iter().map(|check| check.name.as_str()).collect();
+        let about = "what `run: { checks: … }` runs; only in files";
+        rows.push(Row { key: "checks", value: names.join(","), origin: origin.clone(), about });
+    }
     Ok(Config {
         bindings,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
-        checks: layers.iter().rev().find_map(|layer| layer.checks.clone()).unwrap_or_default(),
+        checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
         rows,
     })
 }
@@ -335,6 +348,16 @@ mod tests {
             origins(&config),
             ["bindings= (default)", "retention.blobs=90d (default)", "retention.disk=20G (default)"]
         );
+    }
+
+    #[test]
+    fn checks_are_shown_with_their_place_and_anything_but_a_list_is_told_what_belongs_there() {
+        let layer = parse_file("ws.yml", "checks:\n  - { name: test, run: [cargo, test] }\n").unwrap();
+        let config = resolve(&[layer]).unwrap();
+        assert_eq!(config.checks[0].name, "test");
+        assert_eq!(origins(&config).last().unwrap(), "checks=test (ws.yml:2)");
+        let wrong = parse_file("ws.yml", "checks:\n  test: [cargo, test]\n").unwrap_err().to_string();
+        assert!(wrong.contains("a list under `checks:`, each as in"), "{wrong}");
     }
 
     #[test]

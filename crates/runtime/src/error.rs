@@ -200,10 +200,10 @@ impl Error {
             | Self::BadAnswer(_)
             | Self::BadStart(_)
             | Self::NeverHandedOut { .. }
-            | Self::NotForNotes
-            | Self::NotForAnswers
             | Self::Config(_) => Kind::Usage,
             Self::ForgedHandle(_)
+            | Self::NotForNotes
+            | Self::NotForAnswers
             | Self::Session(_)
             | Self::Workspace(_)
             | Self::Untrustable { .. }

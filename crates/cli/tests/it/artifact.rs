@@ -19,6 +19,7 @@ fn reported(home: &Home) -> (String, String) {
     advance(home, &first, &["--artifact", r#"{"text": "all is well"}"#]);
     let row = one(&home.longhaul(&["artifact", "list", id(&first), "--json"]).succeeded());
     assert_eq!((&row["step"], &row["left_behind"]), (&json!("write"), &json!(false)));
+    assert_eq!(row["kind"], "report", "the contract that it was asked for by");
     (id(&first).to_owned(), row["id"].as_str().unwrap().to_owned())
 }
 
@@ -58,6 +59,7 @@ fn saving_writes_a_whole_file_and_never_over_another_unless_told_to() {
     fs::write(&file, "mine").unwrap();
     let refused = home.longhaul(&["artifact", "save", &artifact, "report.json"]);
     assert_eq!((refused.code, fs::read_to_string(&file).unwrap().as_str()), (Some(3), "mine"), "{refused}");
+    assert!(refused.stderr.contains("`--force`"), "{refused}");
     home.longhaul(&["artifact", "save", &artifact, "report.json", "--force"]).succeeded();
     assert!(fs::read_to_string(&file).unwrap().contains("all is well"));
     let nowhere = home.longhaul(&["artifact", "save", &artifact, "no/such/folder.json"]);

@@ -137,7 +137,7 @@ fn rebuilding_says_what_was_made_anew_and_then_looks() {
         ok      configuration   3 settings
         ok      database        whole
         ok      streams         1 intact, 4 events
-        ok      views           up to date, 1 sessions
+        ok      views           up to date, 1 session
         ok      workspaces      0 registered
         ok      disk            [size]
         --- stderr

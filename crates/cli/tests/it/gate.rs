@@ -45,7 +45,9 @@ fn a_rejected_gate_fails_the_session_with_the_words_that_were_said() {
     let mut terminal = Terminal::start(&home, &arguments);
     terminal.wait_for("Type `reject` to confirm: ");
     terminal.type_text("reject\n");
-    let after = one(&terminal.end().0.succeeded());
+    let outcome = terminal.end().0;
+    assert_eq!(outcome.code, Some(3), "the session is stopped: {outcome}");
+    let after = one(&outcome);
     assert!(
         after["blocked"]["reasons"][0]["message"].as_str().unwrap().contains("far too much"),
         "{after:#}"

@@ -88,7 +88,7 @@ fn a_step_can_be_read_and_answered_without_json() {
         Session [session], step `look` (Look), 0 of 3 steps done
           Not accepted:
           - the step must set `size` (text)
-            fix: add `"size": …` to vars
+            fix: add `"size": …` to vars (9 of 10 attempts left)
           next: longhaul session advance [handle] --notes TEXT --vars '{"size": …}'
           next: longhaul session checkpoint [handle] --notes TEXT  # notes on the way
         --- stderr
@@ -206,9 +206,11 @@ fn a_handle_that_is_malformed_forged_or_for_notes_only_is_refused() {
     for (text, code) in [("x", 2), (forged.as_str(), 3), (notes_only, 3), (nobody, 2)] {
         let outcome = home.longhaul(&["session", "advance", text, "--notes", "x"]);
         assert_eq!(outcome.code, Some(code), "{text}: {outcome}");
+        assert_eq!(outcome.stderr.contains("`checkpointToken` of a step"), text == notes_only, "{outcome}");
     }
     let outcome = home.longhaul(&["session", "checkpoint", handle(&first), "--notes", "x"]);
     assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(outcome.stderr.contains("`continueToken` of a step"), "{outcome}");
 }
 
 #[test]
@@ -350,7 +352,11 @@ fn a_completed_session_goes_on_when_asked_for_more_and_a_cancelled_one_does_not(
     assert_eq!(advance(&home, &second, &["--notes", "Told."])["isComplete"], true);
     let more =
         one(&home.longhaul(&["session", "continue", &session, "Also the docs.", "--json"]).succeeded());
-    assert!(more["prompt"].as_str().unwrap().contains("Also the docs."), "{more:#}");
+    let prompt = more["prompt"].as_str().unwrap();
+    assert!(prompt.starts_with("# Follow-up"), "{prompt}");
+    for told in ["Also the docs.", "Its goal was: it", "- size: small"] {
+        assert!(prompt.contains(told), "{told}: {prompt}");
+    }
     assert_eq!(advance(&home, &more, &["--notes", "Docs too."])["isComplete"], true);
     let arguments = ["session", "cancel", &session, "--reason", "x"];
     assert_eq!(home.longhaul(&arguments).code, Some(3), "what is closed cannot be cancelled");
@@ -375,6 +381,10 @@ fn a_session_goes_on_in_another_home_with_the_same_handle() {
     assert_eq!((&row["id"], &row["step"]), (&first["sessionId"], &json!("look")));
     let second = advance(&other, &first, &LOOKED);
     assert_eq!(advance(&other, &second, &["--notes", "Told."])["isComplete"], true);
+    let closed = other.longhaul(&["session", "export", id(&first)]).succeeded().stdout;
+    let third = Home::new();
+    let told = third.run(&["session", "import", "-"]).stdin(closed).go().succeeded();
+    assert!(told.stderr.contains("it is closed"), "{told}");
     fs::write(home.join("empty"), "").unwrap();
     let empty = other.longhaul(&["session", "import", home.join("empty").to_str().unwrap()]);
     assert_eq!(empty.code, Some(3), "{empty}");
