@@ -103,9 +103,26 @@ impl<'a> Walk<'a> {
 
 fn not_passed(step: &Step, result: &Value) -> Reason {
     let outcome = result["outcome"].as_str().unwrap_or("unknown");
+    let because = result["because"].as_str().map(|because| format!(": {because}")).unwrap_or_default();
     Reason::new(
         "not_passed",
-        format!("`{}` did not pass: {outcome}", step.id),
+        format!("`{}` did not pass: {outcome}{because}", step.id),
         "look at its output (`longhaul session show`), put the cause right, then rewind to a step before it",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_did_not_pass_says_why_where_that_is_known() {
+        let step = super::super::follow_up::step("bad");
+        let said = |result: Value| not_passed(&step, &result).message;
+        let result = json!({ "outcome": "could_not_run", "because": "there is no such program" });
+        assert_eq!(said(result), "`bad` did not pass: could_not_run: there is no such program");
+        assert_eq!(said(json!({ "outcome": "failed" })), "`bad` did not pass: failed");
+    }
 }

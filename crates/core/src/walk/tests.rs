@@ -4,5 +4,5 @@ mod corpus;
 mod ending;
 mod library;
 mod loops;
-mod play;
+pub(super) mod play;
 mod ways;

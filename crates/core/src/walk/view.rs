@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::step;
 use crate::session::Session;
 use crate::workflow::answer::{Requires, requirements};
-use crate::workflow::{StepKind, Workflow};
+use crate::workflow::{Step, StepKind, Workflow};
 
 /// How soon it pays to ask again.
 const RETRY_AFTER_MS: u64 = 1000;
@@ -117,7 +117,7 @@ pub fn view(workflow: &Workflow, session: &Session, shown: Shown, warnings: Vec<
         blocked: None,
         gate: None,
         working: None,
-        progress: Progress { done: 0, total: leaves(workflow).len() },
+        progress: Progress { done: 0, total: leaves(&workflow.all_steps()) },
         warnings,
     };
     match shown {
@@ -163,8 +163,7 @@ impl StepView {
     fn stand_at(&mut self, workflow: &Workflow, id: &StepId) {
         self.step_id = Some(id.0.clone());
         self.title = step(workflow, &id.0).map(|step| step.title.clone());
-        let leaves = leaves(workflow);
-        self.progress.done = leaves.iter().position(|leaf| *leaf == id.0).unwrap_or(leaves.len());
+        self.progress = progress_at(workflow, &id.0);
     }
 
     fn show_end(&mut self, outcome: &CloseOutcome) {
@@ -189,9 +188,42 @@ impl StepView {
     }
 }
 
-/// The ids of the steps that are done, as opposed to those that hold others.
-fn leaves(workflow: &Workflow) -> Vec<&str> {
-    let holds_none =
-        |kind: &StepKind| !matches!(kind, StepKind::Loop(_) | StepKind::Todo(_) | StepKind::Routine(_));
-    workflow.all_steps().into_iter().filter(|step| holds_none(&step.kind)).map(|step| &*step.id).collect()
+/// What is done when one comes to this step. A follow-up is one step more than the workflow has.
+fn progress_at(workflow: &Workflow, id: &str) -> Progress {
+    let steps = workflow.all_steps();
+    let total = leaves(&steps);
+    match steps.iter().position(|step| step.id == id) {
+        Some(position) => Progress { done: leaves(&steps[..position]), total },
+        None => Progress { done: total, total: total + 1 },
+    }
+}
+
+/// How many of the steps are done themselves, as opposed to those that hold others.
+fn leaves(steps: &[&Step]) -> usize {
+    steps.iter().filter(|step| is_leaf(step)).count()
+}
+
+fn is_leaf(step: &Step) -> bool {
+    !matches!(step.kind, StepKind::Loop(_) | StepKind::Todo(_) | StepKind::Routine(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::walk::tests::play::compiled;
+
+    #[test]
+    fn a_loop_counts_what_lies_before_it_and_a_follow_up_is_one_more() {
+        let workflow = compiled(
+            "longhaul: 1\nid: t.progress\nname: T\nversion: 1.0.0\nsteps:\n\
+             \x20 - { id: a, prompt: A }\n\
+             \x20 - id: again\n    loop: { while: { var: goal }, max: 2 }\n    steps: [{ id: b, prompt: B }, { id: c, prompt: C }]\n\
+             \x20 - { id: d, prompt: D }\n",
+        );
+        let progress = |id: &str| progress_at(&workflow, id);
+        assert_eq!(progress("again"), Progress { done: 1, total: 4 });
+        assert_eq!(progress("c"), Progress { done: 2, total: 4 });
+        assert_eq!(progress("d"), Progress { done: 3, total: 4 });
+        assert_eq!(progress("follow-up-1"), Progress { done: 4, total: 5 });
+    }
 }

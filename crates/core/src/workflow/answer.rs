@@ -11,6 +11,7 @@ mod payload;
 mod requires;
 mod rules;
 mod vars;
+mod want;
 
 use std::collections::BTreeMap;
 

@@ -250,6 +250,12 @@ impl<'n> Fields<'n> {
         self.findings.error(&at, format!("{} needs `{key}`", self.what), format!("add a line `{key}: …`"));
     }
 
+    /// The keys that nobody asked for so far.
+    pub fn unasked(&self) -> impl Iterator<Item = &'n Key> {
+        let is_unasked = |key: &&Key| !self.asked.contains(&key.name.as_str());
+        self.node.entries().iter().map(|(key, _)| key).filter(is_unasked)
+    }
+
     /// Reports every key that nobody asked for. To be called when all was read.
     pub fn finish(self) {
         let known = self.asked.iter().copied().filter(|known| self.node.get(known).is_none());

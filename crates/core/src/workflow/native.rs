@@ -8,6 +8,7 @@ mod children;
 mod condition;
 mod contracts;
 mod engine;
+mod keywords;
 mod prompt;
 mod repeat;
 mod routine;

@@ -3,21 +3,28 @@
 //! An artifact says by its `kind` what it is. Agents forget that, so where one thing is wanted and one artifact of
 //! no known kind was given, that is the one.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::super::contract::{Contract, Problem};
-use super::super::prompt::{Assessment, Control, OutputContract};
+use super::super::prompt::Control;
 use super::super::scope::{preview, type_name};
 use super::super::suggest;
 use super::vars::Given;
+use super::want::{
+    ASSESSMENT_KINDS, CONTROL_KINDS, Want, What, has_kind, is_known, kind, text, wants, with_kind,
+};
 use super::{Accepted, Decision, Reason, assessed};
-
-const CONTROL_KINDS: [&str; 3] = ["wr.loop_control", "wr.contracts.loop_control", "loop_control"];
-const ASSESSMENT_KINDS: [&str; 3] = ["wr.assessment", "wr.contracts.assessment", "assessment"];
 
 /// Takes over what the artifacts decide and set.
 pub(super) fn take(given: &Given<'_>, accepted: &mut Accepted, reasons: &mut Vec<Reason>) {
-    let wants = wants(given, accepted);
+    let wants = wants(given.workflow, given.prompt);
+    let known = |contract: &str| given.workflow.contracts.contains_key(contract);
+    for output in given.prompt.outputs.iter().filter(|output| !known(&output.contract)) {
+        accepted.warnings.push(format!(
+            "the contract `{}` is not known, so nothing was checked against it",
+            output.contract
+        ));
+    }
     let choice = choose(given, &wants, reasons);
     for (want, artifact) in wants.iter().zip(&choice.of_wants) {
         let artifact = artifact.map(|index| &given.answer.artifacts[index]);
@@ -41,60 +48,6 @@ pub(super) fn take(given: &Given<'_>, accepted: &mut Accepted, reasons: &mut Vec
     }
 }
 
-/// Something that the step wants as an artifact.
-struct Want<'a> {
-    what: What<'a>,
-    /// The declaration it comes from, where there is one.
-    output: Option<&'a OutputContract>,
-    required: bool,
-}
-
-enum What<'a> {
-    Fits(&'a Contract, &'a str),
-    Decides(&'a Control),
-    Assesses(&'a Assessment),
-}
-
-fn wants<'a>(given: &Given<'a>, accepted: &mut Accepted) -> Vec<Want<'a>> {
-    let prompt = given.prompt;
-    let mut wants = Vec::new();
-    let output_of = |kinds: &[&str]| {
-        prompt.outputs.iter().find(|output| {
-            let kind =
-                given.workflow.contracts.get(&output.contract).and_then(|contract| contract.kind.as_deref());
-            kinds.contains(&output.contract.as_str()) || kind.is_some_and(|kind| kinds.contains(&kind))
-        })
-    };
-    let control_output = prompt.control.as_ref().and_then(|_| output_of(&CONTROL_KINDS));
-    if let Some(control) = &prompt.control {
-        let required = control_output.is_none_or(|output| output.required);
-        wants.push(Want { what: What::Decides(control), output: control_output, required });
-    }
-    let assessed = !prompt.assessments.is_empty();
-    let assessment_output = if assessed { output_of(&ASSESSMENT_KINDS) } else { None };
-    for assessment in &prompt.assessments {
-        wants.push(Want { what: What::Assesses(assessment), output: assessment_output, required: true });
-    }
-    let rest = prompt.outputs.iter().filter(|output| {
-        let is = |other: Option<&OutputContract>| other.is_some_and(|other| std::ptr::eq(other, *output));
-        !is(control_output) && !is(assessment_output)
-    });
-    for output in rest {
-        match given.workflow.contracts.get(&output.contract) {
-            Some(contract) => wants.push(Want {
-                what: What::Fits(contract, &output.contract),
-                output: Some(output),
-                required: output.required,
-            }),
-            None => accepted.warnings.push(format!(
-                "the contract `{}` is not known, so nothing was checked against it",
-                output.contract
-            )),
-        }
-    }
-    wants
-}
-
 /// Which artifact goes to which want, and which to none.
 struct Choice {
     of_wants: Vec<Option<usize>>,
@@ -103,25 +56,59 @@ struct Choice {
 
 fn choose(given: &Given<'_>, wants: &[Want<'_>], reasons: &mut Vec<Reason>) -> Choice {
     let artifacts = &given.answer.artifacts;
-    let mut left: Vec<usize> = (0..artifacts.len()).collect();
-    let mut of_wants = Vec::new();
+    let mut choice = Choice { of_wants: vec![None; wants.len()], left: (0..artifacts.len()).collect() };
+    for position in in_turn(wants, (0..wants.len()).collect(), artifacts.len()) {
+        let claims = |index: &usize| wants[position].claims(&artifacts[*index], wants);
+        let claimed = choice.left.iter().copied().find(claims);
+        claimed.into_iter().for_each(|index| choice.give(position, index));
+    }
+    refuse_twice(given, wants, &mut choice, reasons);
+    choose_by_fit(given, wants, &mut choice);
+    if let Some((want, index)) = obvious(given, wants, &choice) {
+        choice.give(want, index);
+    }
+    choice
+}
+
+impl Choice {
+    fn give(&mut self, want: usize, index: usize) {
+        self.of_wants[want] = Some(index);
+        self.left.retain(|left| *left != index);
+    }
+}
+
+/// Wants by their positions, as they were asked for. Where there are too few artifacts, what is required comes first.
+fn in_turn(wants: &[Want<'_>], mut positions: Vec<usize>, artifacts: usize) -> Vec<usize> {
+    if artifacts < positions.len() {
+        positions.sort_by_key(|position| !wants[*position].required);
+    }
+    positions
+}
+
+/// Artifacts that say they are what another one already is.
+fn refuse_twice(given: &Given<'_>, wants: &[Want<'_>], choice: &mut Choice, reasons: &mut Vec<Reason>) {
     for want in wants {
-        let claimed: Vec<usize> =
-            left.iter().copied().filter(|index| want.claims(&artifacts[*index], wants)).collect();
-        left.retain(|index| !claimed.contains(index));
-        if claimed.len() > 1 {
-            let message = format!("there are {} artifacts for {}", claimed.len(), want.name());
+        let claims = |index: &usize| want.claims(&given.answer.artifacts[*index], wants);
+        let further = choice.left.iter().copied().filter(claims).count();
+        if further > 0 {
+            choice.left.retain(|index| !claims(index));
+            let message = format!("there are {} artifacts for {}", further + 1, want.name());
             reasons.push(Reason::new("artifact_twice", message, "hand in one"));
         }
-        of_wants.push(claimed.first().copied());
     }
-    if let Some((want, index)) =
-        obvious(given, wants, &Choice { of_wants: of_wants.clone(), left: left.clone() })
-    {
-        of_wants[want] = Some(index);
-        left.retain(|other| *other != index);
+}
+
+/// Artifacts that cannot say what they are, such as a list, go by what they fit, in the order they were asked for.
+fn choose_by_fit(given: &Given<'_>, wants: &[Want<'_>], choice: &mut Choice) {
+    let artifacts = &given.answer.artifacts;
+    let is_open = |position: &usize| choice.of_wants[*position].is_none() && !wants[*position].can_be_named();
+    let open: Vec<usize> = (0..wants.len()).filter(is_open).collect();
+    for position in in_turn(wants, open, choice.left.len()) {
+        let What::Fits(contract, _) = &wants[position].what else { continue };
+        let fits = |index: &usize| contract.check(&artifacts[*index]).is_ok();
+        let found = choice.left.iter().copied().find(fits);
+        found.into_iter().for_each(|index| choice.give(position, index));
     }
-    Choice { of_wants, left }
 }
 
 /// The one want that nothing was given for, and the one artifact that does not say what it is.
@@ -139,69 +126,6 @@ fn obvious(given: &Given<'_>, wants: &[Want<'_>], choice: &Choice) -> Option<(us
         ([], [want], [index]) if kind(&given.answer.artifacts[*index]).is_none() => Some((*want, *index)),
         _ => None,
     }
-}
-
-fn is_known(given: &Given<'_>, kind: &str) -> bool {
-    let mut contracts = given.workflow.contracts.iter();
-    CONTROL_KINDS.contains(&kind)
-        || ASSESSMENT_KINDS.contains(&kind)
-        || contracts.any(|(name, contract)| name == kind || contract.kind.as_deref() == Some(kind))
-}
-
-pub(super) fn kind(artifact: &Value) -> Option<&str> {
-    artifact.get("kind")?.as_str().map(str::trim)
-}
-
-impl Want<'_> {
-    fn claims(&self, artifact: &Value, wants: &[Want<'_>]) -> bool {
-        let Some(kind) = kind(artifact) else { return false };
-        match &self.what {
-            What::Fits(contract, name) => contract.kind.as_deref() == Some(kind) || *name == kind,
-            What::Decides(control) => {
-                CONTROL_KINDS.contains(&kind)
-                    && text(artifact, "loopId").is_none_or(|id| id == control.loop_id)
-            }
-            What::Assesses(assessment) => {
-                let is_only = wants.iter().filter(|want| matches!(want.what, What::Assesses(_))).count() == 1;
-                ASSESSMENT_KINDS.contains(&kind)
-                    && text(artifact, "assessmentId").map_or(is_only, |id| id == assessment.id)
-            }
-        }
-    }
-
-    fn name(&self) -> String {
-        match &self.what {
-            What::Fits(_, name) => format!("`{name}`"),
-            What::Decides(control) => format!("the decision about loop `{}`", control.loop_id),
-            What::Assesses(assessment) => format!("the assessment `{}`", assessment.id),
-        }
-    }
-
-    /// An artifact that could be pasted back. It names its kind, so that it is found among others.
-    fn example(&self) -> Value {
-        match &self.what {
-            What::Fits(contract, name) => {
-                with_kind(&contract.example, contract.kind.as_deref().unwrap_or(name))
-            }
-            What::Decides(control) => {
-                serde_json::json!({"kind": "wr.loop_control", "loopId": control.loop_id, "decision": "continue"})
-            }
-            What::Assesses(assessment) => assessed::example(assessment),
-        }
-    }
-}
-
-fn text<'a>(artifact: &'a Value, field: &str) -> Option<&'a str> {
-    artifact.get(field)?.as_str().map(str::trim)
-}
-
-fn with_kind(artifact: &Value, kind: &str) -> Value {
-    let Value::Object(fields) = artifact else { return artifact.clone() };
-    if fields.contains_key("kind") {
-        return artifact.clone();
-    }
-    let named = Map::from_iter([("kind".to_owned(), Value::from(kind))]);
-    Value::Object(named.into_iter().chain(fields.clone()).collect())
 }
 
 struct Taken {
@@ -228,7 +152,7 @@ fn judge(want: &Want<'_>, artifact: Option<&Value>, given: &Given<'_>) -> Result
 }
 
 fn missing(want: &Want<'_>, given: &Given<'_>) -> Reason {
-    let fix = format!("add this to `artifacts`, with your own values: {}", want.example());
+    let fix = format!("add this to `artifacts`, with your own values: {}", want.form());
     if let Some(reason) = meant_for_another(want, given) {
         return Reason::new("artifact_for_another", reason, fix);
     }
@@ -262,18 +186,16 @@ fn fitted(contract: &Contract, name: &str, artifact: &Value) -> Result<Value, Ve
         Ok(()) => return Ok(value),
         Err(problems) => problems,
     };
-    let reason = |problem: Problem| {
-        let place =
-            if problem.pointer.is_empty() { String::new() } else { format!(" at `{}`", problem.pointer) };
-        let message = format!("`{name}` does not fit{place}: {}", problem.message);
-        let fix = format!("{}; an artifact that fits: {}", problem.fix, contract.example);
+    let reason = |(position, problem): (usize, Problem)| {
+        let message = format!("`{name}` does not fit{}", problem.said());
+        // Once is enough: the example may be long, and it is the same for all of them.
+        let fix = match position {
+            0 => format!("{}; an artifact that fits: {}", problem.fix, contract.example),
+            _ => problem.fix,
+        };
         Reason::new("artifact_does_not_fit", message, fix)
     };
-    Err(problems.into_iter().map(reason).collect())
-}
-
-fn has_kind(schema: &Value) -> bool {
-    schema.pointer("/properties/kind").is_some()
+    Err(problems.into_iter().enumerate().map(reason).collect())
 }
 
 fn decision(control: &Control, artifact: &Value) -> Result<Decision, Reason> {

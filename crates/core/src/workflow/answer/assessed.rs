@@ -16,14 +16,36 @@ pub(super) fn judge(assessment: &Assessment, artifact: &Value, scope: &Scope<'_>
     if reasons.is_empty() { Ok(()) } else { Err(reasons) }
 }
 
-/// An assessment that can be read; the levels are the agent's to choose.
+/// An assessment that is accepted, as far as any is: of each dimension the first level that nothing follows from.
 pub(super) fn example(assessment: &Assessment) -> Value {
-    let level = |dimension: &Dimension| {
-        let first = dimension.levels.first().cloned().unwrap_or_default();
-        (dimension.id.clone(), json!({"level": first, "rationale": "why"}))
+    filled(assessment, |dimension| {
+        let is_quiet = |level: &&String| {
+            !assessment.consequences.iter().any(|consequence| meets(&consequence.when, &dimension.id, level))
+        };
+        let quiet = dimension.levels.iter().find(is_quiet);
+        quiet.or(dimension.levels.first()).cloned().unwrap_or_default()
+    })
+}
+
+/// An assessment to be filled in: the levels are the agent's to choose.
+pub(super) fn form(assessment: &Assessment) -> Value {
+    filled(assessment, |dimension| dimension.levels.join(" | "))
+}
+
+fn filled(assessment: &Assessment, level: impl Fn(&Dimension) -> String) -> Value {
+    let entry = |dimension: &Dimension| {
+        (dimension.id.clone(), json!({"level": level(dimension), "rationale": "why"}))
     };
-    let dimensions: Map<String, Value> = assessment.dimensions.iter().map(level).collect();
+    let dimensions: Map<String, Value> = assessment.dimensions.iter().map(entry).collect();
     json!({"kind": "wr.assessment", "assessmentId": assessment.id, "dimensions": dimensions})
+}
+
+fn meets(test: &LevelTest, dimension: &str, level: &str) -> bool {
+    let same = |left: &str, right: &str| left.trim().to_lowercase() == right.trim().to_lowercase();
+    match test {
+        LevelTest::Any(wanted) => same(level, wanted),
+        LevelTest::Dimension { id, level: wanted } => dimension == id && same(level, wanted),
+    }
 }
 
 /// A dimension and the level that it got, in the author's spelling.
@@ -32,7 +54,7 @@ type Levels<'a> = Vec<(&'a str, &'a str)>;
 fn read<'a>(assessment: &'a Assessment, artifact: &Value) -> Result<Levels<'a>, Vec<Reason>> {
     let Some(Value::Object(given)) = artifact.get("dimensions") else {
         let message = format!("assessment `{}` has no `dimensions`", assessment.id);
-        let fix = format!("write it like this, with your own levels: {}", example(assessment));
+        let fix = format!("write it like this, with your own levels: {}", form(assessment));
         return Err(vec![Reason::new("assessment_incomplete", message, fix)]);
     };
     let (mut levels, mut reasons) = (Levels::new(), Vec::new());
@@ -87,11 +109,7 @@ fn follow_up(
     levels: &Levels<'_>,
     scope: &Scope<'_>,
 ) -> Option<Reason> {
-    let same = |left: &str, right: &str| left.trim().to_lowercase() == right.trim().to_lowercase();
-    let hits = levels.iter().filter(|(name, level)| match &consequence.when {
-        LevelTest::Any(wanted) => same(level, wanted),
-        LevelTest::Dimension { id, level: wanted } => name == id && same(level, wanted),
-    });
+    let hits = levels.iter().filter(|(name, level)| meets(&consequence.when, name, level));
     let hits: Vec<String> = hits.map(|(name, level)| format!("`{name}` is `{level}`")).collect();
     if hits.is_empty() {
         return None;

@@ -1,10 +1,12 @@
 //! What a step wants handed in, as data for callers.
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::super::prompt::{Notes, Prompt};
 use super::super::{Step, StepKind, Workflow};
+use super::assessed;
+use super::want::{Want, What, wants};
 
 /// Serialises to the `requires` of the answer to start and advance.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,12 +24,13 @@ pub struct Requires {
 pub struct ContractRequired {
     #[serde(rename = "ref")]
     pub reference: String,
-    /// What the artifact's `kind` says, where the contract has one.
+    /// What the artifact's `kind` says, where the contract or the company of others asks for one.
     #[serde(skip)]
     pub kind: Option<String>,
     #[serde(skip_serializing_if = "is_true")]
     pub required: bool,
     pub schema: Value,
+    /// Accepted as it stands.
     pub example: Value,
 }
 
@@ -36,6 +39,9 @@ pub struct AssessmentRequired {
     pub id: String,
     #[serde(skip)]
     pub purpose: String,
+    /// What to fill in, with the levels left open.
+    #[serde(skip)]
+    pub form: Value,
     pub dimensions: Vec<DimensionRequired>,
 }
 
@@ -85,20 +91,41 @@ fn without_examples(schema: &Value) -> Value {
     schema
 }
 
+/// The schema as a caller may judge by it, who does not take the name off first.
+fn with_kind_allowed(mut schema: Value, kind: &str) -> Value {
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("kind".to_owned(), json!({ "const": kind }));
+    } else if let Value::Object(map) = &mut schema {
+        map.insert("properties".to_owned(), json!({ "kind": { "const": kind } }));
+    }
+    schema
+}
+
 fn of_prompt(workflow: &Workflow, prompt: &Prompt) -> Requires {
+    let wants = wants(workflow, prompt);
+    let is_several = wants.len() > 1;
     let contracts = prompt.outputs.iter().filter_map(|output| {
         let contract = workflow.contracts.get(&output.contract)?;
+        let of_output = |want: &&Want<'_>| want.output.is_some_and(|it| std::ptr::eq(it, output));
+        let want = wants.iter().find(of_output)?;
+        let is_alone = !is_several && matches!(want.what, What::Fits(..));
+        let kind = if is_alone { contract.kind.as_deref() } else { want.kind() };
+        let schema = without_examples(&contract.schema);
         Some(ContractRequired {
             reference: output.contract.clone(),
-            kind: contract.kind.clone(),
+            kind: kind.map(str::to_owned),
             required: output.required,
-            schema: without_examples(&contract.schema),
-            example: contract.example.clone(),
+            schema: match (kind, &contract.kind) {
+                (Some(kind), None) => with_kind_allowed(schema, kind),
+                (None | Some(_), _) => schema,
+            },
+            example: if is_alone { contract.example.clone() } else { want.example() },
         })
     });
     let assessments = prompt.assessments.iter().map(|assessment| AssessmentRequired {
         id: assessment.id.clone(),
         purpose: assessment.purpose.clone(),
+        form: assessed::form(assessment),
         dimensions: assessment.dimensions.iter().map(dimension).collect(),
     });
     Requires {

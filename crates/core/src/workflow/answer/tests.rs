@@ -1,5 +1,7 @@
 //! What is accepted, and in which words the rest is refused.
 
+mod examples;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -536,7 +538,11 @@ fn requirements_are_told_in_the_form_that_callers_know() {
         told,
         json!({
             "notes": true,
-            "contracts": [{"ref": "d", "schema": {"type": "object"}, "example": {}}],
+            "contracts": [{
+                "ref": "d",
+                "schema": {"type": "object", "properties": {"kind": {"const": "d"}}},
+                "example": {"kind": "d"},
+            }],
             "assessments": [{"id": "confidence", "dimensions": [
                 {"id": "evidence", "levels": ["low", "High"]},
                 {"id": "scope", "levels": ["narrow", "wide"], "required": false},

@@ -31,6 +31,14 @@ impl Problem {
             fix: "mend the contract in the workflow and start a new session".to_owned(),
         }
     }
+
+    /// Goes on after "does not fit": where, and what is wrong.
+    pub(crate) fn said(&self) -> String {
+        match self.pointer.as_str() {
+            "" => format!(": {}", self.message),
+            pointer => format!(" at `{pointer}`: {}", self.message),
+        }
+    }
 }
 
 impl std::fmt::Display for Problem {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::{Map, Value};
 
-use super::{Fields, Node, Reader, shortened};
+use super::{Fields, Node, Reader, keywords, shortened};
 use crate::workflow::contract::{self, Contract, ContractError};
 use crate::workflow::suggest::or_known;
 
@@ -22,8 +22,10 @@ impl Reader<'_> {
     /// Every contract of the file is checked, also those that no step names.
     pub(super) fn check_contracts(&mut self, fields: &mut Fields<'_>) {
         for (key, node) in fields.entries("contracts") {
+            keywords::warn_of_slips(node, self.findings);
             match self.compiled(&node.to_json()) {
                 Ok(contract) => {
+                    self.check_examples(&format!("the contract `{}`", key.name), &contract, node);
                     self.own_contracts.insert(key.name.clone(), contract);
                 }
                 Err(problem) => {
@@ -55,14 +57,27 @@ impl Reader<'_> {
 
     /// Takes a schema that stands in the step itself.
     pub(super) fn inline_contract(&mut self, name: &str, node: &Node) -> Option<()> {
+        keywords::warn_of_slips(node, self.findings);
         match self.compiled(&node.to_json()) {
             Ok(contract) => {
+                self.check_examples("this schema", &contract, node);
                 self.contracts.insert(name.to_owned(), contract);
                 Some(())
             }
             Err(problem) => {
                 self.contract_problem("this schema", &problem, &node.span);
                 None
+            }
+        }
+    }
+
+    /// An agent takes an example at its word, so one that does not fit is a mistake.
+    fn check_examples(&self, what: &str, contract: &Contract, schema: &Node) {
+        let listed = schema.get("examples").and_then(Node::as_list).unwrap_or_default();
+        for example in listed.iter().chain(schema.get("example")) {
+            for problem in contract.check(&example.to_json()).err().into_iter().flatten() {
+                let message = format!("an example of {what} does not fit it{}", problem.said());
+                self.findings.error(&example.span, message, problem.fix);
             }
         }
     }

@@ -4,8 +4,10 @@ use std::ops::Range;
 
 use super::{Fields, MODELS, Node, NodeValue, Reader, budget, condition, in_words, is_id_byte, shortened};
 use crate::workflow::DEFAULT_ATTEMPTS;
+use crate::workflow::document::Key;
 use crate::workflow::fields::text_of;
 use crate::workflow::step::{Channel, Confirm, ConfirmBy, Jump, Step, StepKind};
+use crate::workflow::suggest::closest;
 
 pub(super) const CHANNELS: &[(&str, Channel)] = &[
     ("client", Channel::Client),
@@ -137,6 +139,12 @@ impl Reader<'_> {
         let mut found = KINDS.iter().filter(|(key, _)| node.get(key).is_some());
         let words = || KINDS.iter().map(|(key, _)| format!("`{key}`")).collect::<Vec<_>>().join(", ");
         let Some((key, kind)) = found.next() else {
+            let slip = |key: &Key| closest(&key.name, KINDS.iter().map(|(kind, _)| *kind));
+            if let Some((key, word)) = reading.fields.unasked().find_map(|key| Some((key, slip(key)?))) {
+                let message = format!("a step has no key `{}`", key.name);
+                self.findings.error(&key.span, message, format!("did you mean `{word}`?"));
+                return None;
+            }
             let message = format!("the step `{}` does nothing", reading.id);
             let place = self.places.of_step(reading.id);
             let place = if place.is_empty() { node.span.clone() } else { place };

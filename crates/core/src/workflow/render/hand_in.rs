@@ -14,10 +14,8 @@ pub(super) fn write(page: &mut Page<'_>, workflow: &Workflow, step: &Step) {
     let mut lines = notes(prompt);
     lines.extend(vars(workflow, prompt));
     page.add(&lines.join("\n"));
-    let several = requires.contracts.len() + requires.assessments.len() > 1;
     for contract in requires.contracts.iter().filter(|contract| !is_told_elsewhere(contract, prompt)) {
-        let named = if several { Naming::ByKind } else { Naming::Alone };
-        page.add(&describe_contract(contract, named));
+        page.add(&describe_contract(contract));
     }
     for assessment in &requires.assessments {
         page.add(&describe_assessment(assessment));
@@ -100,29 +98,18 @@ fn is_told_elsewhere(contract: &ContractRequired, prompt: &Prompt) -> bool {
     is_control || is_assessment
 }
 
-#[derive(Clone, Copy)]
-enum Naming {
-    Alone,
-    /// Several artifacts are told apart by their kind.
-    ByKind,
-}
-
-fn describe_contract(contract: &ContractRequired, naming: Naming) -> String {
-    let ContractRequired { reference, kind, required, schema, example } = contract;
+fn describe_contract(contract: &ContractRequired) -> String {
+    let ContractRequired { reference, kind: _, required, schema, example } = contract;
     let demand = if *required { "Required" } else { "Optional" };
-    let naming = match (naming, kind) {
-        (Naming::ByKind, None) => format!(" Add `\"kind\": \"{reference}\"` to it."),
-        (Naming::ByKind | Naming::Alone, _) => String::new(),
-    };
     format!(
-        "In `artifacts`, `{reference}`. {demand}.{naming} It must fit this JSON Schema:\n\n{}\n\nFor example:\n\n{}",
+        "In `artifacts`, `{reference}`. {demand}. It must fit this JSON Schema:\n\n{}\n\nFor example:\n\n{}",
         fenced("json", &schema.to_string()),
         fenced("json", &example.to_string())
     )
 }
 
 fn describe_assessment(assessment: &AssessmentRequired) -> String {
-    let AssessmentRequired { id, purpose, dimensions } = assessment;
+    let AssessmentRequired { id, purpose, form, dimensions } = assessment;
     let line = |dimension: &DimensionRequired| {
         let DimensionRequired { id, purpose, levels, required } = dimension;
         let optional = if *required { "" } else { " Optional." };
@@ -130,16 +117,10 @@ fn describe_assessment(assessment: &AssessmentRequired) -> String {
         bullet("- ", &format!("`{id}`: one of `{}`.{optional}{purpose}", levels.join("`, `")))
     };
     let lines: Vec<String> = dimensions.iter().map(line).collect();
-    let level = |dimension: &DimensionRequired| {
-        let level = dimension.levels.first().cloned().unwrap_or_default();
-        (dimension.id.clone(), json!({"level": level, "rationale": "why"}))
-    };
-    let levels: serde_json::Map<_, _> = dimensions.iter().map(level).collect();
-    let example = json!({"kind": "wr.assessment", "assessmentId": id, "dimensions": levels});
     let purpose = if purpose.is_empty() { String::new() } else { format!(" {purpose}") };
     format!(
         "In `artifacts`, the assessment `{id}`.{purpose} Choose a level for each dimension:\n\n{}\n\n{}",
         lines.join("\n"),
-        fenced("json", &example.to_string())
+        fenced("json", &form.to_string())
     )
 }

@@ -98,7 +98,7 @@ fn what_to_hand_in_comes_last() {
     let (_, last) = prompt.split_once("## What to hand in").expect("the section");
     assert!(!last.contains("\n## "));
     for part in
-        ["`notes`", "rule16", "var14", "\"kind\": \"contract15\"", "assessment17", "\"loopId\":\"loop23\""]
+        ["`notes`", "rule16", "var14", "\"kind\":\"contract15\"", "assessment17", "\"loopId\":\"loop23\""]
     {
         assert!(last.contains(part), "{part} in {last}");
     }

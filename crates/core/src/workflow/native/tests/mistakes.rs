@@ -226,7 +226,7 @@ fn every_mistake_is_told_in_one_go_in_the_order_of_the_file() {
     let text = with_steps("- { id: a, promt: A }\n- { id: b, prompt: B, nots: none }\n- { prompt: C }\n");
     assert_eq!(
         told(&text),
-        ["6:9 the step `a` does nothing", "7:23 a step has no key `nots`", "8:3 a step needs `id`"]
+        ["6:12 a step has no key `promt`", "7:23 a step has no key `nots`", "8:3 a step needs `id`"]
     );
 }
 
@@ -275,4 +275,52 @@ fn a_text_with_a_colon_gets_the_advice_to_quote_it() {
 fn a_file_without_its_mark_is_told_to_have_one() {
     assert_eq!(told("id: t.x\nsteps: []\n"), ["1:1 this file does not say that it is a workflow"]);
     assert_eq!(fix_of("longhual: 1\n"), "begin it with a line `longhaul: 1`");
+}
+
+#[test]
+fn a_slip_in_the_key_that_makes_a_step_is_understood() {
+    assert_eq!(fix_of(&with_steps("- { id: a, promt: A }\n")), "did you mean `prompt`?");
+    assert_eq!(told(&with_steps("- { id: a, novelty: A }\n")), ["6:9 the step `a` does nothing"]);
+}
+
+#[test]
+fn an_example_that_does_not_fit_its_contract_is_an_error_at_its_place() {
+    let root = |examples: &str| {
+        format!(
+            "contracts:\n  result:\n    type: object\n    required: [outcome]\n\
+             \x20   properties: {{ outcome: {{ enum: [passed, failed] }} }}\n    examples: {examples}\n"
+        )
+    };
+    let text = |examples: &str| {
+        with_steps("- { id: a, prompt: A, output: { contract: result } }\n")
+            .replace("steps:", &format!("{}steps:", root(examples)))
+    };
+    assert_eq!(told(&text("[{ outcome: passed }]")), [""; 0]);
+    assert_eq!(
+        told(&text("[{ outcome: pased }]")),
+        [
+            "10:16 an example of the contract `result` does not fit it at `/outcome`: `\"pased\"` is not allowed here"
+        ]
+    );
+    assert_eq!(
+        told(&text("[{ outcome: 5 }, {}]")),
+        [
+            "10:16 an example of the contract `result` does not fit it at `/outcome`: `5` is not allowed here",
+            "10:32 an example of the contract `result` does not fit it: `outcome` is missing",
+        ]
+    );
+}
+
+#[test]
+fn a_slip_in_a_keyword_of_a_schema_is_a_warning() {
+    let contracts = "contracts:\n  result:\n    type: object\n    requird: [outcome]\n    x-team: core\n\
+                     \x20   properties: { requird: { type: string, minLenght: 2 } }\nsteps:";
+    let text = with_steps("- { id: a, prompt: A }\n").replace("steps:", contracts);
+    assert_eq!(
+        told(&text),
+        [
+            "8:5 warning: a schema has no keyword `requird`, so it demands nothing",
+            "10:44 warning: a schema has no keyword `minLenght`, so it demands nothing",
+        ]
+    );
 }

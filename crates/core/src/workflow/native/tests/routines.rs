@@ -102,7 +102,7 @@ fn wrong_calls_are_told_at_their_place() {
 fn a_mistake_in_a_routine_is_told_at_the_call_with_its_own_place() {
     let broken = routine("", "- { id: x, promt: Y }\n");
     let found = findings(&with_steps("- { id: s, use: routine.r }\n"), &sources(&[("routine.r", &broken)]));
-    assert_eq!(found, ["6:17 in the routine `routine.r` (routine.r.yml:6:9): the step `x` does nothing"]);
+    assert_eq!(found, ["6:17 in the routine `routine.r` (routine.r.yml:6:12): a step has no key `promt`"]);
 }
 
 #[test]
