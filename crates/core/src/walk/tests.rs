@@ -5,4 +5,5 @@ mod ending;
 mod library;
 mod loops;
 mod play;
+mod start;
 mod ways;
