@@ -1,5 +1,6 @@
 //! A session that is played in memory, by whatever the fuzzer answers.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longhaul_core::session::{
@@ -7,7 +8,7 @@ use longhaul_core::session::{
 };
 use longhaul_core::walk::start::initial_vars;
 use longhaul_core::walk::view::{HandedOut, Shown, view};
-use longhaul_core::walk::{self, Given, Standing, Walk, follow_up};
+use longhaul_core::walk::{self, Coordinator, Given, Standing, Walk, follow_up};
 use longhaul_core::workflow::answer::{self, Answer, Requires, requirements};
 use longhaul_core::workflow::{Step, Workflow};
 use longhaul_events::{
@@ -42,7 +43,8 @@ impl Play {
         let contents =
             vars.iter().map(|(name, value)| (name.clone(), Content::Inline(value.clone()))).collect();
         let vars = vars.into_iter().map(|(name, value)| (name, Arc::new(value))).collect();
-        let standing = Standing { workflow: &workflow, place: Place::default(), vars, items: Vec::new() };
+        let (place, coordinator, items) = (Place::default(), Coordinator::Parent, Vec::new());
+        let standing = Standing { workflow: &workflow, coordinator, place, vars, items };
         let given = Given { nonce: Nonce::from_bytes([0; 5]), now: Timestamp(0) };
         let onward = Walk::new(standing, given).begin().ok()?;
         let pin = PinWorkflow {
@@ -156,7 +158,11 @@ impl Play {
         let walk = Walk::new(self.standing(), given);
         let onward = match (verdict, open.kind) {
             (Verdict::Approved, kind) => walk.after_gate(&open.step, kind),
-            (Verdict::Rejected, GateKind::Confirmation) => walk.again(&open.step, "no"),
+            (Verdict::Rejected, GateKind::Confirmation) => {
+                // Going back over what the step had set is the shell's, which reads it from the log.
+                let undo = SessionEvent::VarsChanged { set: BTreeMap::new(), unset: Vec::new() };
+                walk.again(&open.step, "no", undo)
+            }
             (Verdict::Rejected, GateKind::Gate) => {
                 Ok(Arrival::Close(CloseOutcome::Failed { reason: "rejected".to_owned() }).into())
             }
@@ -191,7 +197,7 @@ impl Play {
         let (session, place) = (&self.session, self.session.place.clone());
         let items = place.frames.iter().map(|frame| frame.items.as_ref().map(value)).collect();
         let vars = session.vars.iter().map(|(name, content)| (name.clone(), value(content))).collect();
-        Standing { workflow: &self.workflow, place, vars, items }
+        Standing { workflow: &self.workflow, coordinator: Coordinator::Parent, place, vars, items }
     }
 
     fn decide(&mut self, command: Command) {

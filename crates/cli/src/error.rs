@@ -21,6 +21,8 @@ pub(crate) enum CliError {
     File { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("`{}` is there already and is not overwritten; name another file", path.display())]
     Exists { path: PathBuf },
+    #[error("`{}` is there already; name another file, or write over it with `--force`", path.display())]
+    ExistsUnforced { path: PathBuf },
     #[error("{what} cannot be read: {problem}")]
     BadInput { what: &'static str, problem: String },
     #[error("there is no database yet, so there is nothing to {verb}; any command that writes makes one")]
@@ -57,6 +59,7 @@ impl CliError {
             Self::BadInput { .. } => Some("E0621"),
             Self::File { .. }
             | Self::Exists { .. }
+            | Self::ExistsUnforced { .. }
             | Self::NotText { .. }
             | Self::NoValue
             | Self::NobodyToAsk
@@ -69,7 +72,7 @@ impl CliError {
     const fn kind(&self) -> Kind {
         match self {
             Self::Runtime(error) => error.kind(),
-            Self::Exists { .. } | Self::NoValue => Kind::Refused,
+            Self::Exists { .. } | Self::ExistsUnforced { .. } | Self::NoValue => Kind::Refused,
             Self::NotText { .. }
             | Self::BadInput { .. }
             | Self::NobodyToAsk

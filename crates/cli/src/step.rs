@@ -1,17 +1,22 @@
 //! Where a session stands, as a person reads it: the step, what was wrong, and what to type next.
 
 use std::fmt::Write as _;
+use std::process::ExitCode;
 
 use longhaul_runtime::types::{Channel, GateView, Requires, StepView, channel_word};
 
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, REFUSED};
 use crate::output::lines;
 
-/// The one object for scripts, the same in words for people.
-pub(crate) fn show(context: &Context, view: &StepView) -> Result<(), CliError> {
+/// The one object for scripts, the same in words for people. What is stopped exits as refused, whatever led there.
+pub(crate) fn show(context: &Context, view: &StepView) -> Result<ExitCode, CliError> {
     context.output.text(&words(view), view)?;
-    Ok(())
+    Ok(exit(view))
+}
+
+pub(crate) fn exit(view: &StepView) -> ExitCode {
+    if view.blocked.is_some() { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
 }
 
 fn words(view: &StepView) -> String {

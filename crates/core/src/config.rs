@@ -4,8 +4,10 @@
 //! place: a setting that is silently ignored is worse than none.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 use crate::units::{parse_duration_ms, parse_size_bytes};
@@ -161,7 +163,31 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
 struct File {
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     retention: Option<Retention>,
+    #[serde(default, deserialize_with = "check_list")]
     checks: Option<Vec<CheckEntry>>,
+}
+
+fn check_list<'de, D: Deserializer<'de>>(source: D) -> Result<Option<Vec<CheckEntry>>, D::Error> {
+    source.deserialize_any(CheckList).map(Some)
+}
+
+/// Takes whatever stands there, to say what belongs there if it is no list.
+struct CheckList;
+
+impl<'de> Visitor<'de> for CheckList {
+    type Value = Vec<CheckEntry>;
+
+    fn expecting(&self, words: &mut fmt::Formatter<'_>) -> fmt::Result {
+        words.write_str("a list under `checks:`, each as in `- { name: test, run: [cargo, test] }`")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+        let mut checks = Vec::new();
+        while let Some(check) = list.next_element()? {
+            checks.push(check);
+        }
+        Ok(checks)
+    }
 }
 
 #[derive(Debug, Deserialize)]

@@ -334,6 +334,17 @@ impl Session {
         }
     }
 
+    /// The step that the session stands at.
+    pub fn step(&self) -> Option<&StepId> {
+        match &self.at {
+            At::Nothing => None,
+            At::Step(tip) => Some(&tip.step),
+            At::Work(work) => Some(&work.step),
+            At::Gate(gate) => Some(&gate.step),
+            At::Parked(park) => Some(&park.step),
+        }
+    }
+
     /// The node that the session stands at.
     pub fn node(&self) -> Option<NodeId> {
         match &self.at {

@@ -15,7 +15,7 @@ mod tests;
 pub mod view;
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longhaul_events::{
@@ -30,7 +30,7 @@ use crate::workflow::scope::Scope;
 use crate::workflow::{Step, StepKind, Workflow};
 
 /// How much is looked at before a search for the next step is given up.
-const MOST_CONSIDERED: usize = 100_000;
+const MOST_CONSIDERED: usize = 20_000;
 /// How much of that is written down.
 const MOST_KEPT: usize = 40;
 
@@ -41,10 +41,20 @@ const FOLLOW_UP: &str = "follow-up:";
 #[derive(Debug, Clone)]
 pub struct Standing<'a> {
     pub workflow: &'a Workflow,
+    /// Who judges for a coordinator's gate.
+    pub coordinator: Coordinator,
     pub place: Place,
     pub vars: BTreeMap<String, Arc<Value>>,
     /// The lists of the loops under way, one for each frame.
     pub items: Vec<Option<Arc<Value>>>,
+}
+
+/// The rules of a gate are a parent pipeline's to judge by. Without one they would be judged by what the agent
+/// says, so the gate is a person's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coordinator {
+    Parent,
+    Nobody,
 }
 
 /// What a decision needs from outside.
@@ -62,6 +72,7 @@ pub type Way = Result<Onward, Vec<Reason>>;
 #[derive(Debug)]
 pub struct Walk<'a> {
     workflow: &'a Workflow,
+    coordinator: Coordinator,
     given: Given,
     opening: Opening,
     place: Place,
@@ -73,7 +84,7 @@ pub struct Walk<'a> {
     considered: Vec<Considered>,
     left_out: u64,
     /// Loops that began an iteration in this search.
-    begun: BTreeSet<&'a str>,
+    begun: BTreeMap<&'a str, u32>,
     allowance: Allowance,
 }
 
@@ -99,9 +110,10 @@ enum Found<'a> {
 
 impl<'a> Walk<'a> {
     pub fn new(standing: Standing<'a>, given: Given) -> Self {
-        let Standing { workflow, place, vars, items } = standing;
+        let Standing { workflow, coordinator, place, vars, items } = standing;
         Self {
             workflow,
+            coordinator,
             given,
             opening: Opening::Later,
             place,
@@ -111,7 +123,7 @@ impl<'a> Walk<'a> {
             facts: Vec::new(),
             considered: Vec::new(),
             left_out: 0,
-            begun: BTreeSet::new(),
+            begun: BTreeMap::new(),
             allowance: Allowance::default(),
         }
     }
@@ -125,8 +137,9 @@ impl<'a> Walk<'a> {
 
     /// Hands out a step that the session stands at once more, with words of what was wrong. What no agent
     /// can do again is for a person to look at.
-    pub fn again(mut self, id: &StepId, words: &str) -> Way {
+    pub fn again(mut self, id: &StepId, words: &str, undo: SessionEvent) -> Way {
         let step = self.stand_at(id)?;
+        self.facts.push(undo);
         if !matches!(step.kind, StepKind::Prompt(_)) {
             return self.search(Found::Park(step, vec![not_confirmed(step, words)]));
         }

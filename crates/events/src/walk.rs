@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::Content;
+use crate::content::{Content, Digest};
 use crate::ids::StepId;
 
 /// Where in the workflow a step lies: inside which loops, in which iteration of each.
@@ -104,6 +104,9 @@ pub struct Checkout {
     pub path: String,
     pub head: Option<String>,
     pub branch: Option<String>,
+    /// What `.longhaul/` held; none if there was no such folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folder: Option<Digest>,
 }
 
 impl Checkout {

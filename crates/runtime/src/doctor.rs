@@ -218,7 +218,10 @@ fn streams(reader: &Reader, progress: &mut dyn Progress) -> Result<Vec<Diagnosis
 fn views(reader: &Reader) -> Result<Diagnosis, Error> {
     let sessions = reader.sessions()?.len();
     Ok(match reader.views_trouble() {
-        None => healthy("views", format!("up to date, {sessions} sessions")),
+        None => healthy(
+            "views",
+            format!("up to date, {sessions} session{}", if sessions == 1 { "" } else { "s" }),
+        ),
         Some(why) => warning(
             "views",
             format!("`views.db` cannot be used ({why}), so lists are made from the log each time"),

@@ -43,11 +43,19 @@ pub enum Error {
     #[error("the handle was not given out by session `{0}`; copy the one from its last answer")]
     ForgedHandle(SessionId),
     #[error(
-        "the handle was used before with other content; go on with the handle of that answer, or ask for this step again to fork\nfirst: {recorded}\nnow:   {sent}"
+        "this is the `continueToken` of a step, which answers it; notes from the middle of a step take its `checkpointToken`"
+    )]
+    NotForNotes,
+    #[error(
+        "this is the `checkpointToken` of a step, which only takes notes; an answer takes its `continueToken`"
+    )]
+    NotForAnswers,
+    #[error(
+        "the handle was used before with other content; `longhaul session resume ID` shows the handle that is open now, and `longhaul session rewind ID --to STEP --reason TEXT` answers a step anew\nfirst: {recorded}\nnow:   {sent}"
     )]
     DifferentPayload { recorded: Value, sent: Value },
     #[error(
-        "the handle was never used and is no longer open, because the session went on from another point; ask for the current step"
+        "the handle was never used and is no longer open, because the session went on from another point; `longhaul session resume ID` shows the step that is open now, with its handle"
     )]
     Superseded,
     #[error("{0}")]
@@ -141,7 +149,9 @@ impl Error {
             Self::NoSuchGate(_) | Self::GateNotOpen { .. } | Self::WeakTerminal { .. } => "E0209",
             Self::NoSuchArtifact(_) => "E0622",
             Self::DamagedSession { .. } => "E0102",
-            Self::MalformedHandle(_) | Self::ForgedHandle(_) => "E0202",
+            Self::MalformedHandle(_) | Self::ForgedHandle(_) | Self::NotForNotes | Self::NotForAnswers => {
+                "E0202"
+            }
             Self::DifferentPayload { .. } => "E0203",
             Self::Session(rejection) => rejection.code(),
             Self::Workspace(rejection) => rejection.code(),
@@ -190,6 +200,8 @@ impl Error {
             | Self::BadAnswer(_)
             | Self::BadStart(_)
             | Self::NeverHandedOut { .. }
+            | Self::NotForNotes
+            | Self::NotForAnswers
             | Self::Config(_) => Kind::Usage,
             Self::ForgedHandle(_)
             | Self::Session(_)

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use longhaul_core::walk::view::StepView;
-use longhaul_core::workflow::Workflow;
+use longhaul_core::workflow::step::{Gate, GateBy};
+use longhaul_core::workflow::{Step, StepKind, Workflow};
 use longhaul_core::workspace::TrustState;
 use longhaul_events::{Checkout, WorkspaceId};
 use serde_json::{Map, Value};
@@ -86,6 +87,9 @@ impl System {
                     .to_owned(),
             );
         }
+        if workflow.all_steps().into_iter().any(asks_for_network) {
+            warnings.push("`network:` of `run` steps is not enforced before there is a sandbox".to_owned());
+        }
         Ok(Ground { workspace: Some(located.id), checkout: checkout(&located)?, warnings })
     }
 
@@ -96,6 +100,13 @@ impl System {
             Err(Error::Git(longhaul_git::Error::NotARepository { .. })) => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+fn asks_for_network(step: &Step) -> bool {
+    match &step.kind {
+        StepKind::Run(run) | StepKind::Gate(Gate { by: GateBy::Check(run), .. }) => run.network.is_some(),
+        _ => false,
     }
 }
 
@@ -111,9 +122,11 @@ fn checkout(located: &Located) -> Result<Option<Checkout>, Error> {
     let repository = &located.repository;
     let Some(path) = repository.checkout.as_deref() else { return Ok(None) };
     let head = longhaul_git::head(repository)?;
+    let (files, _) = workspaces::folder_files(&located.repository)?;
     Ok(Some(Checkout {
         path: workspaces::text(path)?,
         head: head.commit().map(ToString::to_string),
         branch: head.branch().map(str::to_owned),
+        folder: longhaul_core::trust::folder_hash(&files),
     }))
 }

@@ -71,6 +71,11 @@ pub fn is_under_agent() -> bool {
     false
 }
 
+/// Refuses what only a person may ask for.
+pub(crate) fn refuse_agents() -> Result<(), Error> {
+    if is_under_agent() { Err(Error::UnderAgent) } else { Ok(()) }
+}
+
 /// The fourth field of `stat`, counted from behind the name, which may hold anything.
 fn parent_of(process: i32) -> Option<i32> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::trust::{FileKind, FolderFile, folder_hash};
-use longhaul_core::workspace::{self, Workspace};
+use longhaul_core::workspace::{self, TrustState, Workspace};
 use longhaul_events::{Digest, WorkspaceId};
 use longhaul_git::{Mode, Repository};
 
@@ -168,7 +168,9 @@ pub(crate) fn candidate(located: &Located, name: String) -> Result<TrustCandidat
         .clone()
         .or_else(|| located.repository.main_checkout.clone())
         .unwrap_or_else(|| located.repository.common_dir.clone());
-    let hash = folder_hash(&files).ok_or(Error::NothingToTrust(shown))?;
+    let hash = folder_hash(&files).ok_or_else(|| Error::NothingToTrust(shown.clone()))?;
+    // A person must not find out after the fact that nothing works here any more.
+    crate::config::workspace_layer(&shown, &files, TrustState::Trusted)?;
     files.sort();
     let files = files.into_iter().map(|file| TrustFile {
         path: String::from_utf8_lossy(&file.path).into_owned(),

@@ -37,7 +37,7 @@ fn find(system: &System, text: &str) -> Result<Artifact, CliError> {
 }
 
 /// A text as it is, all else as indented JSON.
-fn written(value: &Value) -> String {
+pub(super) fn written(value: &Value) -> String {
     let mut text = match value {
         Value::String(text) => text.clone(),
         other => serde_json::to_string_pretty(other).expect("JSON values can be written"),

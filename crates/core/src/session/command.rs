@@ -99,7 +99,6 @@ pub enum Command {
         notes: Content,
     },
     Rewind {
-        actor: Actor,
         rewind: RewindTo,
     },
     /// Opens a follow-up phase of a completed session.
@@ -195,7 +194,9 @@ pub struct RewindTo {
     pub reason: Content,
     pub by: String,
     pub restored: Restored,
-    pub step: NewStep,
+    pub nonce: Nonce,
+    /// The step, the work or the gate that the session stands at again.
+    pub arrival: Arrival,
 }
 
 /// Why the domain says no. An answer, not a fault.

@@ -30,7 +30,7 @@ impl Session {
     /// Says which facts a command would add. Reads state, changes nothing.
     pub fn decide(&self, command: Command) -> Result<Vec<SessionEvent>, Rejection> {
         match command {
-            Command::Rewind { actor, rewind } => self.rewind(actor, rewind),
+            Command::Rewind { rewind } => self.rewind(rewind),
             Command::Continue { actor, text, step } => self.carry_on(actor, text, step),
             _ if self.closed.is_some() => Err(Rejection::Closed),
             Command::TakeDriver { driver, lease_ms, now } => self.take_driver(driver, now, lease_ms),
@@ -93,8 +93,8 @@ impl Session {
 
     fn hand_out(&self, actor: Actor, step: NewStep) -> Result<Vec<SessionEvent>, Rejection> {
         let mut events = self.permit(actor)?;
-        if let Some(tip) = self.tip() {
-            return Err(Rejection::StepIsOut { step: tip.step.clone() });
+        if let Some(step) = self.step() {
+            return Err(Rejection::StepIsOut { step: step.clone() });
         }
         self.trail(&mut events).hand_out(None, step);
         Ok(events)
@@ -113,10 +113,14 @@ impl Session {
         let RefuseAttempt { node, nonce, payload, payload_hash, reasons, retry, attempts, restored } = refuse;
         let refusals = self.tip().filter(|_| self.is_tip(node, nonce)).map_or(0, |tip| tip.refusals) + 1;
         let mut events = self.take_up(actor, (node, nonce), restored)?;
-        let step = match events.last() {
-            Some(SessionEvent::Forked { restored: Some(restored), .. }) => restored.step.clone(),
-            _ => self.tip().map(|tip| tip.step.clone()).ok_or(Rejection::NotLive { node, nonce })?,
+        let (step, place) = if let Some(SessionEvent::Forked { restored: Some(restored), .. }) = events.last()
+        {
+            (restored.step.clone(), restored.place.clone())
+        } else {
+            let tip = self.tip().ok_or(Rejection::NotLive { node, nonce })?;
+            (tip.step.clone(), self.place.clone())
         };
+        let reasons = with_attempts_left(reasons, attempts.saturating_sub(refusals), attempts);
         let epoch = actor.epoch;
         events.push(SessionEvent::AttemptRefused {
             node,
@@ -129,7 +133,7 @@ impl Session {
         });
         if refusals >= attempts {
             let reasons = vec![out_of_attempts(&step.0, attempts)];
-            let park = Arrival::Park { step, reasons, place: self.place.clone() };
+            let park = Arrival::Park { step, reasons, place };
             self.trail(&mut events).go(Some(node), park.into());
         }
         Ok(events)
@@ -198,19 +202,20 @@ impl Session {
         self.gate().filter(|open| open.gate == gate).ok_or(Rejection::NoSuchGate { gate })
     }
 
-    fn rewind(&self, actor: Actor, rewind: RewindTo) -> Result<Vec<SessionEvent>, Rejection> {
+    fn rewind(&self, rewind: RewindTo) -> Result<Vec<SessionEvent>, Rejection> {
         if matches!(self.closed, Some(CloseOutcome::Cancelled { .. })) {
             return Err(Rejection::Cancelled);
         }
-        let RewindTo { node, reason, by, restored, step } = rewind;
+        let RewindTo { node, reason, by, restored, nonce, arrival } = rewind;
         if node.0 > self.seq {
             return Err(Rejection::NoSuchNode { node });
         }
-        let mut events = self.permit(actor)?;
+        // A person's word goes before a runner's: it learns of it when it next renews.
+        let mut events = self.released();
         events.push(SessionEvent::Rewound { to: node, reason, by });
-        let (nonce, left) = (step.nonce, self.node());
+        let left = self.node();
         events.push(SessionEvent::Forked { from: node, nonce, left, restored: Some(Box::new(restored)) });
-        self.trail(&mut events).hand_out(Some(node), step);
+        self.trail(&mut events).go(Some(node), arrival.into());
         Ok(events)
     }
 
@@ -225,9 +230,18 @@ impl Session {
     }
 
     fn close(&self, actor: Actor, outcome: CloseOutcome) -> Result<Vec<SessionEvent>, Rejection> {
-        let mut events = self.permit(actor)?;
+        let mut events = match outcome {
+            CloseOutcome::Cancelled { .. } => self.released(),
+            CloseOutcome::Completed | CloseOutcome::Failed { .. } => self.permit(actor)?,
+        };
         events.push(SessionEvent::Closed { outcome });
         Ok(events)
+    }
+
+    /// Takes the lease away, whoever holds it.
+    fn released(&self) -> Vec<SessionEvent> {
+        let release = |lease: &Lease| SessionEvent::DriverReleased { epoch: lease.epoch };
+        self.lease.iter().map(release).collect()
     }
 
     /// Lets the holder of the lease write, and anybody when there is none or it has run out.
@@ -311,6 +325,14 @@ impl Trail<'_> {
 
 fn expired(lease: &Lease) -> SessionEvent {
     SessionEvent::DriverExpired { epoch: lease.epoch, expired_at: lease.expires_at }
+}
+
+/// Said with the last reason, and so recorded with it: the same call gets the same words for ever.
+fn with_attempts_left(mut reasons: Vec<Reason>, left: u32, attempts: u32) -> Vec<Reason> {
+    if let Some(last) = reasons.last_mut() {
+        last.fix = format!("{} ({left} of {attempts} attempts left)", last.fix);
+    }
+    reasons
 }
 
 fn out_of_attempts(step: &str, attempts: u32) -> Reason {

@@ -9,27 +9,50 @@ use super::{FOLLOW_UP, Standing};
 use crate::session::NewStep;
 use crate::workflow::prompt::{Body, Notes, Prompt};
 use crate::workflow::render::{self, Opening};
+use crate::workflow::scope::{cut, plain};
 use crate::workflow::{DEFAULT_ATTEMPTS, Step, StepKind};
+
+/// How much of a value is shown; the log has all of it.
+const MOST_LETTERS: usize = 400;
+
+const ASKED: &str = "The session was complete, and now somebody asks for more:
+
+{{follow_up.text}}
+
+Its goal was: {{goal | default(not kept)}}
+
+What is on record from the steps before:
+
+{{follow_up.known | list}}
+
+Do what is asked for, in the light of everything done so far.";
 
 /// The step that asks for what was asked for in words.
 pub fn ask(standing: &Standing<'_>, phase: u32, text: &str, nonce: Nonce) -> NewStep {
     let id = format!("{FOLLOW_UP}{phase}");
     let mut asked = step(&id);
-    let rendered = render::step(standing.workflow, &asked, &super::scope(standing), Opening::Resume);
-    // The text is a person's own and no template.
-    let prompt = format!("{text}\n\n{}", rendered.prompt);
+    let mut scope = super::scope(standing);
+    // As a value, because the text is a person's own and no template.
+    scope.local.insert("follow_up".to_owned(), json!({ "text": text, "known": known(standing) }));
+    let rendered = render::step(standing.workflow, &asked, &scope, Opening::Resume);
     asked.title = rendered.title;
     NewStep {
         step: StepId(id),
-        prompt: Content::Inline(json!({ "title": asked.title, "text": prompt })),
+        prompt: Content::Inline(json!({ "title": asked.title, "text": rendered.prompt })),
         nonce,
         place: Place::default(),
     }
 }
 
+/// What the steps before left, each in a line.
+fn known(standing: &Standing<'_>) -> Vec<String> {
+    let left = standing.vars.iter().filter(|(name, _)| *name != "goal");
+    left.map(|(name, value)| format!("{name}: {}", cut(&plain(value), MOST_LETTERS))).collect()
+}
+
 pub(super) fn step(id: &str) -> Step {
     let prompt = Prompt {
-        body: Body::Text("Do what was asked for above, in the light of everything done so far.".to_owned()),
+        body: Body::Text(ASKED.to_owned()),
         fragments: Vec::new(),
         notes: Notes::Required,
         produces: BTreeMap::new(),

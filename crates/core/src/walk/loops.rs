@@ -10,6 +10,10 @@ use super::{Found, Walk, id_of};
 use crate::workflow::step::{Count, Loop, LoopOver, OnMax, Todo};
 use crate::workflow::{Step, StepKind, Workflow, answer};
 
+/// How many iterations without anything to do a loop may take in one go. Its condition may still turn on the
+/// number of the iteration.
+const MOST_EMPTY: u32 = 1000;
+
 /// Whether a loop goes round.
 enum Round {
     Again(String),
@@ -43,7 +47,7 @@ impl<'a> Walk<'a> {
     }
 
     fn go_round(&mut self, step: &'a Step) -> Found<'a> {
-        self.begun.insert(&step.id);
+        *self.begun.entry(&step.id).or_default() += 1;
         self.go_inside(step);
         Found::Nothing
     }
@@ -69,8 +73,9 @@ impl<'a> Walk<'a> {
         if done >= max {
             return self.exhausted(step, (done, on_max), format!("it came to its bound of {max}"));
         }
-        if of.is_none() && self.begun.contains(step.id.as_str()) {
-            let why = "an iteration had nothing to do, so its condition cannot change".to_owned();
+        let empty = self.begun.get(step.id.as_str()).copied().unwrap_or_default();
+        if of.is_none() && empty >= MOST_EMPTY {
+            let why = format!("{empty} iterations had nothing to do");
             return self.exhausted(step, (done, on_max), why);
         }
         self.consider(step, Choice::LoopRepeated, because);
@@ -132,8 +137,8 @@ impl<'a> Walk<'a> {
         let (list, max, item_var) = match &step.kind {
             StepKind::Loop(Loop { over: LoopOver::Items { list, item_var, .. }, max, .. })
             | StepKind::Todo(Todo { list, item_var, max, .. }) => (list, *max, item_var),
-            StepKind::Loop(Loop { over: LoopOver::Count(count), max, .. }) => {
-                let of = self.count_of(step, count)?.min(*max);
+            StepKind::Loop(Loop { over: LoopOver::Count(count), .. }) => {
+                let of = self.count_of(step, count)?;
                 return Ok((Frame { of: Some(of), ..frame }, None));
             }
             _ => return Ok((frame, None)),

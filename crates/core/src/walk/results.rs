@@ -20,8 +20,8 @@ impl<'a> Walk<'a> {
         }
         let step = self.stand_at(id)?;
         self.set(accepted.set, accepted.unset);
-        if let (Some(Decision::Stop), StepKind::Prompt(prompt)) = (accepted.control, &step.kind) {
-            self.stop_loop(prompt);
+        if let (Some(decision), StepKind::Prompt(prompt)) = (accepted.control, &step.kind) {
+            self.decide_loop(prompt, decision);
         }
         let found = self.leave(step);
         self.search(found)
@@ -50,6 +50,7 @@ impl<'a> Walk<'a> {
                 )],
             ),
             StepKind::Gate(gate) if matches!(gate.by, GateBy::Check(_)) && passed => self.leave(step),
+            _ if result["outcome"] == "could_not_run" => Found::Park(step, vec![not_passed(step, result)]),
             _ => Found::Close(CloseOutcome::Failed { reason: not_passed(step, result).message }),
         };
         self.search(found)
@@ -81,7 +82,7 @@ impl<'a> Walk<'a> {
         self.facts.push(SessionEvent::VarsChanged { set: contents, unset });
     }
 
-    fn stop_loop(&mut self, prompt: &Prompt) {
+    fn decide_loop(&mut self, prompt: &Prompt, decision: Decision) {
         let Some(control) = &prompt.control else { return };
         let workflow = self.workflow;
         let named = |id: &str| match super::step(workflow, id).map(|step| &step.kind) {
@@ -95,7 +96,7 @@ impl<'a> Walk<'a> {
             _ => false,
         };
         if let Some(frame) = self.place.frames.iter_mut().rev().find(|frame| named(&frame.step.0)) {
-            frame.stopped = true;
+            frame.stopped = decision == Decision::Stop;
         }
     }
 }

@@ -25,7 +25,11 @@ pub fn initial_vars(
     if goal.trim().is_empty() {
         reasons.push(Reason::new("goal_required", "the goal is empty", "say what the session is for"));
     }
-    vars.entry(GOAL.to_owned()).or_insert_with(|| Value::from(goal));
+    if let Some(other) = vars.insert(GOAL.to_owned(), Value::from(goal))
+        && other != goal
+    {
+        reasons.push(Reason::new("goal_twice", "the vars hold another goal", "leave `goal` out of the vars"));
+    }
     if let Vars::Declared(declared) = &workflow.vars {
         let injected = injected(workflow);
         let misfits = vars.iter().filter(|(name, _)| !injected.contains(name.as_str()));

@@ -12,6 +12,7 @@ use longhaul_store::{Backup, Collected, Imported, Log, Redacted, SqliteLog};
 
 use super::Commands;
 use crate::error::Error;
+use crate::terminal;
 
 impl Commands {
     fn store(&self) -> &Arc<SqliteLog> {
@@ -59,7 +60,10 @@ impl Commands {
     }
 
     /// Takes in an export, all of it or nothing.
+    ///
+    /// A person's to do: an import can hold answers to gates.
     pub fn import(&self, source: &mut dyn BufRead) -> Result<Imported, Error> {
+        terminal::refuse_agents()?;
         Ok(self.store().import(source, self.recorder.scrubber())?)
     }
 

@@ -10,8 +10,9 @@ mod work;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use longhaul_core::canonical;
 use longhaul_core::session::{Actor, Session};
-use longhaul_core::walk::{Given, Standing};
+use longhaul_core::walk::{Coordinator, Given, Standing};
 use longhaul_core::workflow::Workflow;
 use longhaul_core::workflow::answer::judge_text;
 use longhaul_events::{Content, Digest, Epoch, Nonce, Place};
@@ -35,7 +36,7 @@ const MOST_KEPT: usize = 64;
 #[derive(Default)]
 pub(super) struct Shelf {
     values: Mutex<(u64, BTreeMap<Digest, Arc<Value>>)>,
-    workflows: Mutex<BTreeMap<Digest, Arc<Workflow>>>,
+    workflows: Mutex<(u64, BTreeMap<Digest, Arc<Workflow>>)>,
 }
 
 /// Refuses words that are too long to keep, or no text at all.
@@ -48,8 +49,17 @@ impl Commands {
     /// The workflow that a session pinned when it started.
     pub(super) fn workflow_of(&self, session: &Session) -> Result<Arc<Workflow>, Error> {
         let pinned = session.workflow.as_ref().ok_or(Error::NoWorkflow(session.id))?;
+        // By what it holds, not by what an event says that it holds.
+        let digest = match &pinned.workflow {
+            Content::Blob(blob) => blob.sha256,
+            Content::Inline(value) => canonical::hash(value)?,
+        };
+        let epoch = self.recorder.log.state_epoch();
         let mut known = self.shelf.workflows.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(workflow) = known.get(&pinned.hash) {
+        if known.0 != epoch || known.1.len() >= MOST_KEPT {
+            *known = (epoch, BTreeMap::new());
+        }
+        if let Some(workflow) = known.1.get(&digest) {
             return Ok(workflow.clone());
         }
         let workflow: Workflow = match &pinned.workflow {
@@ -57,11 +67,8 @@ impl Commands {
             Content::Inline(value) => serde_json::from_value(value.clone()),
         }
         .map_err(|error| Error::WorkflowUnreadable { session: session.id, problem: error.to_string() })?;
-        if known.len() >= MOST_KEPT {
-            known.clear();
-        }
         let workflow = Arc::new(workflow);
-        known.insert(pinned.hash, workflow.clone());
+        known.1.insert(digest, workflow.clone());
         Ok(workflow)
     }
 
@@ -87,9 +94,10 @@ impl Commands {
     fn standing<'a>(
         &self,
         workflow: &'a Workflow,
-        place: &Place,
-        vars: &BTreeMap<String, Content>,
+        session: &Session,
+        (place, vars): (&Place, &BTreeMap<String, Content>),
     ) -> Result<Standing<'a>, Error> {
+        let coordinator = session.parent.map_or(Coordinator::Nobody, |_| Coordinator::Parent);
         let vars = vars
             .iter()
             .map(|(name, content)| Ok((name.clone(), self.shared_value(content)?)))
@@ -99,11 +107,11 @@ impl Commands {
             .iter()
             .map(|frame| frame.items.as_ref().map(|items| self.shared_value(items)).transpose())
             .collect::<Result<_, Error>>()?;
-        Ok(Standing { workflow, place: place.clone(), vars, items })
+        Ok(Standing { workflow, coordinator, place: place.clone(), vars, items })
     }
 
     fn standing_of<'a>(&self, workflow: &'a Workflow, session: &Session) -> Result<Standing<'a>, Error> {
-        self.standing(workflow, &session.place, &session.vars)
+        self.standing(workflow, session, (&session.place, &session.vars))
     }
 
     fn nonce(&self) -> Nonce {

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use longhaul_core::walk;
+use longhaul_core::workflow::{StepKind, Workflow};
 use longhaul_events::{NodeId, Seq, SessionEvent, SessionId};
 use serde::Serialize;
 use serde_json::Value;
@@ -17,7 +19,7 @@ pub struct Artifact {
     pub id: String,
     pub session: String,
     pub step: String,
-    /// What it says of itself.
+    /// What it says of itself, else the contract that its step asks for.
     pub kind: Option<String>,
     /// As compact JSON.
     pub bytes: u64,
@@ -56,9 +58,13 @@ impl Reader {
         let mut steps: BTreeMap<NodeId, String> = BTreeMap::new();
         let mut found: Vec<(NodeId, Seq, Vec<Artifact>)> = Vec::new();
         let mut left = Left::default();
+        let mut workflow: Option<Workflow> = None;
         self.each_event(id, |told| {
             left.see(&told);
             match told.event {
+                SessionEvent::WorkflowPinned { workflow: ref pinned, .. } => {
+                    workflow = serde_json::from_value(self.value(pinned)?).ok();
+                }
                 SessionEvent::StepHandedOut { node, step, .. } => {
                     steps.insert(node, step.0);
                 }
@@ -68,7 +74,10 @@ impl Reader {
                     let step = steps.get(&node).cloned().unwrap_or_default();
                     // A node that was answered again, after a fork, has its newest answer.
                     found.retain(|(earlier, ..)| *earlier != node);
-                    found.push((node, told.seq, artifacts_in(id, (node, &step), &told.at, values)));
+                    let mut artifacts = artifacts_in(id, (node, &step), &told.at, values);
+                    let asked = workflow.as_ref().and_then(|workflow| asked(workflow, &step));
+                    artifacts.iter_mut().for_each(|one| one.kind = one.kind.take().or_else(|| asked.clone()));
+                    found.push((node, told.seq, artifacts));
                 }
                 _ => {}
             }
@@ -79,6 +88,16 @@ impl Reader {
             artifacts.iter_mut().for_each(|artifact| artifact.left_behind = is_left);
         }
         Ok(found.into_iter().flat_map(|(_, _, artifacts)| artifacts).collect())
+    }
+}
+
+/// The contract of a step that asks for one thing only; where there are more, an artifact has to say which it is.
+fn asked(workflow: &Workflow, step: &str) -> Option<String> {
+    let asked = walk::step_or_follow_up(workflow, step)?;
+    let StepKind::Prompt(prompt) = &asked.kind else { return None };
+    match (&prompt.outputs[..], &prompt.assessments[..]) {
+        ([output], []) => Some(output.contract.clone()),
+        _ => None,
     }
 }
 

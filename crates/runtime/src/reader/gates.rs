@@ -54,12 +54,19 @@ pub enum GateState {
     Left,
 }
 
+/// An artifact of that answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HandedIn {
+    pub id: String,
+    pub value: Value,
+}
+
 /// The answer that led to a gate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Before {
     pub step: String,
     pub notes: Option<String>,
-    pub artifacts: Vec<String>,
+    pub artifacts: Vec<HandedIn>,
 }
 
 impl Reader {
@@ -173,10 +180,12 @@ fn before(
     payload: &Value,
     names: &std::collections::BTreeMap<NodeId, String>,
 ) -> Before {
-    let count = payload["artifacts"].as_array().map_or(0, Vec::len);
+    let values = payload["artifacts"].as_array().into_iter().flatten().cloned();
+    let handed_in =
+        |(index, value): (usize, Value)| HandedIn { id: artifact_id(session, node, index), value };
     Before {
         step: names.get(&node).cloned().unwrap_or_default(),
         notes: payload["notes"].as_str().map(str::to_owned),
-        artifacts: (1..=count).map(|index| artifact_id(session, node, index)).collect(),
+        artifacts: (1..).zip(values).map(handed_in).collect(),
     }
 }

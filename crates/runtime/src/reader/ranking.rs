@@ -162,7 +162,12 @@ mod tests {
     }
 
     fn checkout(head: &str, branch: &str) -> Checkout {
-        Checkout { path: "/repo".to_owned(), head: Some(head.to_owned()), branch: Some(branch.to_owned()) }
+        Checkout {
+            path: "/repo".to_owned(),
+            head: Some(head.to_owned()),
+            branch: Some(branch.to_owned()),
+            folder: None,
+        }
     }
 
     fn order(ranked: &[Ranked]) -> Vec<u8> {

@@ -8,7 +8,7 @@ use longhaul_core::workflow::template;
 use longhaul_exec::{Finished, Outcome, Program};
 use serde_json::{Value, json};
 
-use super::{Place, could_not_run};
+use super::{Place, StopSwitch, could_not_run};
 use crate::commands::walking::WorkOrder;
 
 /// How much of a program's output is kept.
@@ -23,7 +23,7 @@ pub(super) fn plan(run: &Run, order: &WorkOrder) -> Value {
     }
 }
 
-pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place) -> Value {
+pub(super) fn run(run: &Run, order: &WorkOrder, (place, stop): (&Place, &StopSwitch)) -> Value {
     if let Some(refusal) = &place.refusal {
         return could_not_run(refusal);
     }
@@ -35,21 +35,22 @@ pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place) -> Value {
         RunWhat::Command(_) => {
             let command = command(run, order);
             let limit = Duration::from_millis(run.timeout_ms);
-            result_of(&program(&command, &directory, place).timeout(limit), &command)
+            result_of(&program(&command, &directory, place).timeout(limit), &command, stop)
         }
-        RunWhat::Declared(checks) if !checks.is_empty() => all_of(checks, &directory, place),
+        RunWhat::Declared(checks) if !checks.is_empty() => all_of(checks, &directory, (place, stop)),
         RunWhat::Declared(_) | RunWhat::Checks(_) => {
             could_not_run("the workspace declares no such checks; add `checks:` to `.longhaul/config.yml`")
         }
     }
 }
 
-fn all_of(checks: &[Check], directory: &Path, place: &Place) -> Value {
+fn all_of(checks: &[Check], directory: &Path, (place, stop): (&Place, &StopSwitch)) -> Value {
     let results: Vec<Value> = checks
         .iter()
         .map(|check| {
             let limit = Duration::from_millis(check.timeout_ms);
-            let mut result = result_of(&program(&check.run, directory, place).timeout(limit), &check.run);
+            let mut result =
+                result_of(&program(&check.run, directory, place).timeout(limit), &check.run, stop);
             result["name"] = json!(check.name);
             result
         })
@@ -77,7 +78,12 @@ fn directory(run: &Run, place: &Place) -> Result<PathBuf, String> {
     if !inner.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
         return Err(format!("`dir: {}` leads out of the checkout; name a folder inside it", inner.display()));
     }
-    Ok(top.join(inner))
+    let inner = top.join(inner);
+    let inside = |real: PathBuf| top.canonicalize().is_ok_and(|top| real.starts_with(top));
+    if !inner.canonicalize().is_ok_and(inside) {
+        return Err(format!("`{}` is no folder of the checkout", inner.display()));
+    }
+    Ok(inner)
 }
 
 fn program(command: &[String], directory: &Path, place: &Place) -> Program {
@@ -88,8 +94,12 @@ fn program(command: &[String], directory: &Path, place: &Place) -> Program {
         .capture_limit_bytes(OUTPUT_BYTES)
 }
 
-fn result_of(program: &Program, command: &[String]) -> Value {
-    match longhaul_exec::run(program) {
+fn result_of(program: &Program, command: &[String], stop: &StopSwitch) -> Value {
+    let finished = longhaul_exec::start(program).and_then(|running| {
+        stop.watch(running.stopper());
+        running.wait()
+    });
+    match finished {
         Ok(finished) => finished_value(&finished, command),
         Err(error) => {
             let mut value = could_not_run(error.to_string());

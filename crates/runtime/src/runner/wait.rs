@@ -3,17 +3,14 @@
 use std::time::{Duration, Instant};
 
 use longhaul_core::walk::view::StepView;
-use longhaul_core::workspace::TrustState;
-use longhaul_events::{SessionId, WorkspaceId};
+use longhaul_events::SessionId;
 use longhaul_exec::Program;
 use longhaul_store::watch::Watcher;
 
 use crate::commands::Commands;
 use crate::commands::walking::{Advance, AnswerGate, StartSession};
 use crate::error::Error;
-use crate::reader::Reader;
 use crate::system::System;
-use crate::workspaces;
 
 /// A call is answered within this time, whatever goes on behind it.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -76,32 +73,5 @@ impl System {
             std::env::current_exe().map_err(|source| Error::ReadFile { path: "longhaul".into(), source })?;
         let runner = Program::new(program).arg("runner").arg(id.to_string()).directory(self.directory());
         longhaul_exec::detach(&runner).map(|_| ()).map_err(Error::Runner)
-    }
-
-    /// Why commands may not be run in a checkout; `None` if they may.
-    pub(crate) fn refusal_to_run(
-        &self,
-        workspace: WorkspaceId,
-        checkout: &std::path::Path,
-    ) -> Result<Option<String>, Error> {
-        let not_registered = || Some("the workspace is not registered any more; add it again".to_owned());
-        let reader: Option<Reader> = self.reader()?;
-        let Some(workspace) = reader.map(|reader| reader.workspace(workspace)).transpose()?.flatten() else {
-            return Ok(not_registered());
-        };
-        let located = workspaces::locate(checkout)?;
-        let (files, _) = workspaces::folder_files(&located.repository)?;
-        let present = longhaul_core::trust::folder_hash(&files);
-        Ok(match workspace.trust_state(present) {
-            TrustState::Trusted | TrustState::Absent => None,
-            TrustState::Changed => Some(
-                "`.longhaul/` changed since a person trusted it; `longhaul workspace trust` looks again"
-                    .to_owned(),
-            ),
-            TrustState::Untrusted => Some(
-                "nobody has trusted this workspace's `.longhaul/` yet; `longhaul workspace trust` does"
-                    .to_owned(),
-            ),
-        })
     }
 }

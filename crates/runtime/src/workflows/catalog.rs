@@ -134,7 +134,7 @@ impl Catalog {
 
     /// Files that may use one another as well as what is in the catalog. `-` is standard input.
     pub fn check(&self, paths: &[&str]) -> Vec<Checked> {
-        let read: Vec<Found> = paths.iter().map(|path| named(path)).collect();
+        let read: Vec<Found> = paths.iter().map(|path| self.asked(path)).collect();
         let mut sources = self.everything.clone();
         for (found, heading) in read.iter().zip(parallel::map(&read, heading)) {
             if let Ok(text) = &found.text {
@@ -142,6 +142,15 @@ impl Catalog {
             }
         }
         parallel::map(&read, |found| checked(found, &sources))
+    }
+
+    /// What a text names: a file that is there or looks like one, else a workflow of the catalog.
+    fn asked(&self, text: &str) -> Found {
+        let known = self.files.iter().find(|file| file.id == text && !file.is_hidden());
+        match known {
+            Some(file) if !is_path(text) && !Path::new(text).exists() => file.found.clone(),
+            Some(_) | None => named(text),
+        }
     }
 
     pub(super) fn file(&self, index: usize) -> &File {
@@ -226,7 +235,7 @@ impl Checked {
 
 /// Whether a text names a file rather than a workflow.
 pub(super) fn is_path(text: &str) -> bool {
-    text == STDIN || text.contains('/') || (syntax_of(Path::new(text)).is_some() && Path::new(text).exists())
+    text == STDIN || text.contains('/') || syntax_of(Path::new(text)).is_some()
 }
 
 /// Finds out who stands before whom. Files come in the order of their places.

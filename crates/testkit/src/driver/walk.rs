@@ -92,7 +92,7 @@ impl Walker {
                     Map::new()
                 },
                 workspace: Some(workspace),
-                checkout: Some(Checkout { path, head: None, branch: None }),
+                checkout: Some(Checkout { path, head: None, branch: None, folder: None }),
                 parent: None,
                 warnings: Vec::new(),
             },

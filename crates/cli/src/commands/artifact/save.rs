@@ -30,7 +30,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let text = written(&artifact.value);
     let written = whole_beside(&args.file, &text).map_err(CliError::file("write", &args.file))?;
     let placed = if args.force { written.persist(&args.file) } else { written.persist_noclobber(&args.file) };
-    placed.map_err(|error| CliError::file("write", &args.file)(error.error))?;
+    placed.map_err(|error| match CliError::file("write", &args.file)(error.error) {
+        CliError::Exists { path } => CliError::ExistsUnforced { path },
+        other => other,
+    })?;
     let saved = json!({"id": artifact.id, "file": args.file.display().to_string(), "bytes": text.len()});
     context.output.text("", &saved)?;
     context.output.say(&format!("`{}` is in {}", artifact.id, args.file.display()));

@@ -42,8 +42,7 @@ pub(super) fn answer(context: &Context, wish: Wish<'_>) -> Result<ExitCode, CliE
         words: wish.words,
     };
     let view = system.answer_gate(&system.commands()?, &answer)?;
-    step::show(context, &view)?;
-    Ok(ExitCode::SUCCESS)
+    step::show(context, &view)
 }
 
 /// Nobody is asked for a word that could not count.

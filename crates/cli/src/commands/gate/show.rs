@@ -6,6 +6,7 @@ use longhaul_runtime::types::{Channel, GateVerdict};
 use longhaul_runtime::{GateEntry, GateState};
 
 use super::find;
+use crate::commands::artifact::written;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::lines;
@@ -37,7 +38,10 @@ pub(super) fn about(gate: &GateEntry) -> Vec<String> {
         about.push(format!("Before it, `{}` was answered:", before.step));
         let notes = before.notes.iter().flat_map(|notes| notes.lines()).map(|line| format!("  {line}"));
         about.extend(notes);
-        about.extend(before.artifacts.iter().map(|id| format!("  artifact {id}")));
+        for artifact in &before.artifacts {
+            about.push(format!("  artifact {}:", artifact.id));
+            about.extend(written(&artifact.value).lines().map(|line| format!("    {line}")));
+        }
     }
     about.push("Question:".to_owned());
     about.extend(gate.question.lines().map(|line| format!("  {line}")));

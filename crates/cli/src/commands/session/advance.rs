@@ -7,7 +7,7 @@ use longhaul_runtime::{Advance, Error};
 use serde_json::{Map, Value};
 
 use crate::context::Context;
-use crate::error::{CliError, REFUSED};
+use crate::error::CliError;
 use crate::{input, step};
 
 /// Answer a step and show where that leads.
@@ -38,8 +38,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let system = context.system()?;
     let commands = system.existing_commands()?.ok_or(Error::UnknownSession(handle.session))?;
     let view = system.advance(&commands, &Advance { handle, answer, epoch: None })?;
-    step::show(context, &view)?;
-    Ok(if view.blocked.is_some() { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
+    step::show(context, &view)
 }
 
 fn payload(args: &Args) -> Result<Value, CliError> {

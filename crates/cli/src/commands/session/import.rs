@@ -1,9 +1,11 @@
 //! `longhaul session import`: takes in a session from elsewhere.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use longhaul_runtime::ImportedSessions;
+use longhaul_runtime::types::SessionStatus;
+use tempfile::NamedTempFile;
 
 use super::row::SessionLine;
 use crate::context::Context;
@@ -15,17 +17,22 @@ use crate::error::CliError;
 /// and trusted here.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file.
+    /// The file, or `-` for standard input.
     file: PathBuf,
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
-    let ImportedSessions { imported, sessions } = system.commands()?.import_sessions(&args.file)?;
+    let ImportedSessions { imported, sessions } = if args.file == Path::new("-") {
+        system.commands()?.import_sessions(spooled()?.path())?
+    } else {
+        system.commands()?.import_sessions(&args.file)?
+    };
     let Some(reader) = system.reader()? else { return Ok(ExitCode::SUCCESS) };
     let rows: Vec<_> = reader.sessions()?.into_iter().filter(|row| sessions.contains(&row.id)).collect();
     let known: Vec<_> = reader.workspaces()?.into_iter().map(|workspace| workspace.id).collect();
     let strange = rows.iter().filter_map(|row| row.workspace).any(|workspace| !known.contains(&workspace));
+    let is_open = rows.iter().any(|row| row.status == SessionStatus::Open);
     context.output.rows(&rows.into_iter().map(SessionLine::of).collect::<Vec<_>>())?;
     if imported.decisions == 0 {
         context.output.say("all of it was here already");
@@ -36,6 +43,20 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if strange {
         context.output.say("its workspace is not registered here, so it cannot run commands");
     }
-    context.output.say("go on with the handle that you have, or `longhaul session resume ID` shows it");
+    if is_open {
+        context.output.say("go on with the handle that you have, or `longhaul session resume ID` shows it");
+    } else {
+        context.output.say("it is closed; `longhaul session show ID` tells what happened");
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// An export is read twice, and standard input only once.
+fn spooled() -> Result<NamedTempFile, CliError> {
+    let fail = CliError::file("copy standard input to", std::env::temp_dir());
+    let copied = NamedTempFile::new().and_then(|mut file| {
+        std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
+        Ok(file)
+    });
+    copied.map_err(fail)
 }

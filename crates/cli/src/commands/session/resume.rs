@@ -64,13 +64,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let rows: Vec<RankedRow<'_>> = ranked.iter().map(|ranked| RankedRow { ranked }).collect();
     if context.output.format() == Format::Json {
         context.output.text("", &Resumed { candidates: rows, step: view.as_ref() })?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(view.as_ref().map_or(ExitCode::SUCCESS, step::exit));
     }
     context.output.rows(&rows)?;
     match &view {
         Some(view) => {
             context.output.text("\n", &())?;
-            step::show(context, view)?;
+            return step::show(context, view);
         }
         None if ranked.is_empty() => {
             context.output.say("no session is open; `longhaul session start` starts one");

@@ -40,6 +40,16 @@ impl SessionLine {
         }
     }
 
+    /// For people, who would take `agent` for one that is at work.
+    fn waits(&self) -> &'static str {
+        match self.state {
+            "agent" => "waits for agent",
+            "gate" => "waits at gate",
+            "work" => "at work",
+            state => state,
+        }
+    }
+
     /// In a sentence.
     pub(super) fn in_words(&self) -> String {
         let detail = self.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
@@ -76,7 +86,7 @@ impl Row for SessionLine {
         let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         vec![
             ("ID", self.id.clone()),
-            ("STATE", self.state.to_owned()),
+            ("STATE", self.waits().to_owned()),
             ("WORKFLOW", or_dash(&self.workflow)),
             ("STEP", or_dash(&self.step)),
             ("CHANGED", self.updated_at.clone()),

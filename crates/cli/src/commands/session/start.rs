@@ -32,6 +32,5 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let system = context.system()?;
     let new = NewWalk { workflow: args.workflow.clone(), goal, vars: vars.unwrap_or_default() };
     let view = system.begin(&system.commands()?, new)?;
-    step::show(context, &view)?;
-    Ok(ExitCode::SUCCESS)
+    step::show(context, &view)
 }

@@ -133,8 +133,9 @@ fn way(considered: &[Considered], left_out: u64) -> (String, Vec<String>) {
     let mut more: Vec<String> = considered
         .iter()
         .map(|one| {
+            let link = if one.choice == Choice::Jumped { " " } else { " because " };
             let because =
-                if one.because.is_empty() { String::new() } else { format!(" because {}", one.because) };
+                if one.because.is_empty() { String::new() } else { format!("{link}{}", one.because) };
             format!("- `{}` {}{because}", one.step, choice(one.choice))
         })
         .collect();

@@ -23,7 +23,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "workspace")]
     dir: Option<PathBuf>,
 
-    /// Put it in `.longhaul/workflows/` of the repository; what is trusted there stays trusted.
+    /// Put it in `.longhaul/workflows/` of the repository. What is trusted there stays so only if a person runs this
+    /// at a terminal.
     #[arg(long)]
     workspace: bool,
 }
@@ -58,7 +59,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let path = created.path.display().to_string();
     context.output.row(CreatedRow { id: args.id.clone(), path: path.clone(), trusted: created.trusted })?;
     if created.trusted == Some(false) {
-        context.output.say("it does not start before a person runs `longhaul workspace trust`");
+        context.output.say("`.longhaul/` is not trusted as it is now, so it does not start before a person runs `longhaul workspace trust`");
     }
     context.output.say(&format!("change it, then run `longhaul workflow validate {path}`"));
     Ok(ExitCode::SUCCESS)

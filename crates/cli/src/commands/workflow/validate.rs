@@ -17,8 +17,8 @@ const REFUSED: u8 = 3;
 /// The files may use one another and all that `longhaul workflow list` shows. It exits with 3 if a file has errors.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Workflow files, `.yml`, `.yaml` or `.json`; `-` is standard input.
-    #[arg(value_name = "FILE", required = true)]
+    /// Workflow files, `.yml`, `.yaml` or `.json`, or ids from the list; `-` is standard input.
+    #[arg(value_name = "FILE|ID", required = true)]
     files: Vec<String>,
 
     /// Take warnings for errors.

@@ -12,7 +12,7 @@ use crate::session::{
     Actor, Arrival, At, Command, FinishStep, GateAnswer, OpenSession, PinWorkflow, RefuseAttempt, Session,
 };
 use crate::walk::start::initial_vars;
-use crate::walk::{self, Given, Standing, Walk};
+use crate::walk::{self, Coordinator, Given, Standing, Walk};
 use crate::workflow::Workflow;
 use crate::workflow::answer::{self, Answer};
 use crate::workflow::compile::{Source, Sources, Syntax, compile};
@@ -21,6 +21,7 @@ pub(super) struct Play {
     pub(super) workflow: Workflow,
     pub(super) session: Session,
     pub(super) events: Vec<SessionEvent>,
+    pub(super) coordinator: Coordinator,
     nonces: u64,
 }
 
@@ -41,11 +42,13 @@ impl Play {
     }
 
     pub(super) fn try_start(workflow: Workflow, vars: &Map<String, Value>) -> Result<Self, Vec<Reason>> {
-        let vars = initial_vars(&workflow, "the goal", vars)?;
+        let goal = vars.get("goal").and_then(Value::as_str).unwrap_or("the goal");
+        let vars = initial_vars(&workflow, goal, vars)?;
         let contents = vars.iter().map(|(k, v)| (k.clone(), Content::Inline(v.clone()))).collect();
         let vars = vars.into_iter().map(|(k, v)| (k, Arc::new(v))).collect();
         let standing = Standing {
             workflow: &workflow,
+            coordinator: Coordinator::Nobody,
             place: longhaul_events::Place::default(),
             vars,
             items: Vec::new(),
@@ -69,7 +72,7 @@ impl Play {
             workflow: Some(pin),
         });
         let session = Session::fold(SessionId::from_bytes([1; 8]), &events).unwrap();
-        Ok(Self { workflow, session, events, nonces: 0 })
+        Ok(Self { workflow, session, events, coordinator: Coordinator::Nobody, nonces: 0 })
     }
 
     fn given(&mut self) -> Given {
@@ -85,6 +88,7 @@ impl Play {
         };
         Standing {
             workflow: &self.workflow,
+            coordinator: self.coordinator,
             place: self.session.place.clone(),
             vars: self.session.vars.iter().map(|(name, content)| (name.clone(), value(content))).collect(),
             items: self.session.place.frames.iter().map(|frame| frame.items.as_ref().map(value)).collect(),
@@ -166,7 +170,11 @@ impl Play {
         let walk = Walk::new(self.standing(), given);
         let onward = match (verdict, open.kind) {
             (Verdict::Approved, kind) => walk.after_gate(&open.step, kind),
-            (Verdict::Rejected, GateKind::Confirmation) => walk.again(&open.step, "no"),
+            (Verdict::Rejected, GateKind::Confirmation) => walk.again(
+                &open.step,
+                "no",
+                SessionEvent::VarsChanged { set: std::collections::BTreeMap::new(), unset: Vec::new() },
+            ),
             (Verdict::Rejected, GateKind::Gate) => {
                 Ok(Arrival::Close(CloseOutcome::Failed { reason: "rejected".into() }).into())
             }

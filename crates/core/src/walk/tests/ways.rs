@@ -4,6 +4,7 @@ use longhaul_events::Verdict;
 use serde_json::json;
 
 use super::play::Play;
+use crate::walk::Coordinator;
 
 fn head(rest: &str) -> String {
     format!(
@@ -102,10 +103,16 @@ fn a_coordinator_opens_its_gate_by_its_rules_or_leaves_it_to_a_person() {
     let text = head(
         "steps:\n  - { id: one, prompt: One. }\n  - { id: look, gate: { by: coordinator, accept: [ { when: { var: risk, equals: low } } ], else: person, question: \"Go?\" } }\n  - { id: two, prompt: Two. }\n",
     );
-    let mut play = Play::of(&text, &json!({}));
-    assert_eq!(play.go(), ["one", "two", "completed"]);
-    let mut play = Play::of(&text, &json!({ "risk": "high" }));
-    assert_eq!(play.go(), ["one", "gate:look"]);
+    for (risk, coordinator, end) in [
+        ("low", Coordinator::Parent, "completed"),
+        ("high", Coordinator::Parent, "gate:look"),
+        // Nobody but the agent says that the risk is low.
+        ("low", Coordinator::Nobody, "gate:look"),
+    ] {
+        let mut play = Play::of(&text, &json!({ "risk": risk }));
+        play.coordinator = coordinator;
+        assert_eq!(play.go().last().unwrap(), end);
+    }
 }
 
 #[test]

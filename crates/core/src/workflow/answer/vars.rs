@@ -43,6 +43,8 @@ enum Change {
 fn permit(given: &Given<'_>, name: &str, value: &Value) -> Result<Change, Reason> {
     let produced = given.prompt.produces.get(name);
     let kind = match &given.workflow.vars {
+        // What a session is for is said by whoever starts it.
+        Vars::Open if name == "goal" => return Err(written_by_engine(given.prompt, name)),
         Vars::Open => produced.unwrap_or(&VarType::Any),
         Vars::Declared(declared) => declared_type(given, declared, name)?,
     };

@@ -150,7 +150,7 @@ pub(super) fn run(run: &Run) -> String {
 /// The weakest channel, as what may be used at all.
 pub(super) fn channel(channel: Channel) -> &'static str {
     match channel {
-        Channel::Client => "through any channel",
+        Channel::Client => "also through the agent's own client",
         Channel::Terminal => "at a terminal or stronger",
         Channel::Console => "in the console or stronger",
         Channel::Forge => "on the forge",

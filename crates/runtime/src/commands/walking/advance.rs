@@ -9,12 +9,16 @@ use longhaul_core::walk::view::StepView;
 use longhaul_core::walk::{self, Walk};
 use longhaul_core::workflow::Workflow;
 use longhaul_core::workflow::answer::{self, Answer};
-use longhaul_events::{Content, Digest, Epoch, Restored, SessionId};
+use longhaul_events::{Content, Digest, Epoch, Reason, Restored, SessionId};
 use serde_json::{Value, json};
 
+use super::start::secret_name;
 use super::{Commands, check_text};
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
+
+/// How many vars a session may have: all their names are written with every decision.
+const MOST_VARS: usize = 500;
 
 #[derive(Debug, Clone)]
 pub struct Advance {
@@ -41,11 +45,15 @@ struct Sent<'a> {
 impl Commands {
     /// Answers a step. The same handle with the same answer gets what was said the first time.
     pub fn advance(&self, advance: &Advance) -> Result<StepView, Error> {
+        self.refuse_names(advance)?;
         let payload = advance.answer.to_payload();
         let hash = canonical::hash(&payload)?;
         let sent = Sent { advance, payload, hash };
         let handle = &advance.handle;
         let (is_new, after) = self.decide_and_keep(handle.session, &Contents::default(), |session| {
+            if session.has_signed_checkpoint(handle) {
+                return Err(Error::NotForAnswers);
+            }
             if !session.has_signed(handle) {
                 return Err(Error::ForgedHandle(handle.session));
             }
@@ -67,6 +75,9 @@ impl Commands {
         let Checkpoint { token, notes } = checkpoint;
         check_text("the notes", notes)?;
         self.decide_and_keep(token.session, &Contents::default(), |session| {
+            if session.has_signed(token) {
+                return Err(Error::NotForNotes);
+            }
             if !session.has_signed_checkpoint(token) {
                 return Err(Error::ForgedHandle(token.session));
             }
@@ -75,6 +86,14 @@ impl Commands {
             Ok(Decided::Events(session.decide(command)?, token.session))
         })
         .map(|(id, _)| id)
+    }
+
+    fn refuse_names(&self, advance: &Advance) -> Result<(), Error> {
+        let hides = |name: &&String| self.recorder.scrubber().finds_any(name.as_bytes());
+        match advance.answer.vars.keys().find(hides) {
+            Some(_) => Err(Error::BadAnswer(vec![secret_name()])),
+            None => Ok(()),
+        }
     }
 
     fn judge(&self, session: &Session, sent: &Sent<'_>) -> Result<Command, Error> {
@@ -102,9 +121,13 @@ impl Commands {
             None => session.tip().map(|tip| tip.step.clone()).ok_or(not_live(handle))?,
         };
         let step = walk::step_or_follow_up(workflow, &id.0).ok_or(not_live(handle))?;
-        let standing = self.standing(workflow, place, vars)?;
+        let standing = self.standing(workflow, session, (place, vars))?;
         let accepted = answer::check(workflow, &step, &walk::scope(&standing), &sent.advance.answer);
+        let room = MOST_VARS.saturating_sub(vars.len());
         let way = accepted.and_then(|accepted| {
+            if accepted.set.keys().filter(|name| !vars.contains_key(*name)).count() > room {
+                return Err(vec![too_many_vars()]);
+            }
             let warnings = accepted.warnings.clone();
             Walk::new(standing, self.given()).after_step(&id, accepted).map(|onward| (onward, warnings))
         });
@@ -127,6 +150,14 @@ impl Commands {
             }
         })
     }
+}
+
+fn too_many_vars() -> Reason {
+    Reason::new(
+        "too_many_vars",
+        format!("the session would have more than {MOST_VARS} vars"),
+        "put what belongs together into one object, or delete vars by setting them to null",
+    )
 }
 
 fn answer_of(warnings: &[String]) -> Value {

@@ -1,9 +1,13 @@
 //! Gates: answered by whoever may, or closed by time.
 
+use std::collections::BTreeMap;
+
 use longhaul_core::session::{Arrival, Command, GateAnswer, OpenGate, Rejection, Session};
 use longhaul_core::walk::Walk;
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{Channel, CloseOutcome, Content, GateKind, NodeId, SessionId, Verdict};
+use longhaul_events::{
+    Channel, CloseOutcome, Content, GateKind, NodeId, Restored, SessionEvent, SessionId, Verdict,
+};
 use serde_json::json;
 
 use super::{Commands, check_text};
@@ -56,7 +60,12 @@ impl Commands {
         let walk = Walk::new(self.standing_of(&workflow, session)?, self.given());
         let way = match (answer.verdict, open.kind) {
             (Verdict::Approved, kind) => walk.after_gate(&open.step, kind),
-            (Verdict::Rejected, GateKind::Confirmation) => walk.again(&open.step, &answer.words),
+            (Verdict::Rejected, GateKind::Confirmation) => {
+                let before = self.before_gate(session, open)?;
+                let standing = self.standing(&workflow, session, (&before.place, &before.vars))?;
+                let undo = undo(&session.vars, &before.vars);
+                Walk::new(standing, self.given()).again(&open.step, &answer.words, undo)
+            }
             (Verdict::Rejected, GateKind::Gate) => {
                 let reason =
                     format!("gate `{}` was rejected by {}: {}", open.step.0, answer.by, answer.words);
@@ -68,6 +77,14 @@ impl Commands {
             let (step, place) = (open.step.clone(), session.place.clone());
             Arrival::Park { step, reasons, place }.into()
         }))
+    }
+
+    /// What was in force when the step was handed out that waits to be confirmed.
+    fn before_gate(&self, session: &Session, open: &OpenGate) -> Result<Restored, Error> {
+        match self.event_at(session.id, open.gate.0)?.1 {
+            SessionEvent::GateOpened { after: Some(node), .. } => self.state_at(session.id, node),
+            _ => Err(Rejection::NoSuchGate { gate: open.gate }.into()),
+        }
     }
 
     /// Closes a session whose gate was not answered in time.
@@ -84,5 +101,15 @@ impl Commands {
             Ok(Decided::Events(events, ()))
         })
         .map(|_| ())
+    }
+}
+
+/// The fact that takes back what an answer set.
+fn undo(now: &BTreeMap<String, Content>, before: &BTreeMap<String, Content>) -> SessionEvent {
+    let set = before.iter().filter(|(name, content)| now.get(*name) != Some(content));
+    let unset = now.keys().filter(|name| !before.contains_key(*name));
+    SessionEvent::VarsChanged {
+        set: set.map(|(name, content)| (name.clone(), content.clone())).collect(),
+        unset: unset.cloned().collect(),
     }
 }

@@ -1,5 +1,7 @@
 //! What was said before, and where a session stands: read from the log, so it is the same for everybody.
 
+use std::collections::BTreeMap;
+
 use longhaul_core::handle::Handle;
 use longhaul_core::session::{At, Session};
 use longhaul_core::time::rfc3339;
@@ -110,14 +112,20 @@ impl Commands {
     }
 
     fn last_refusal(&self, session: &Session) -> Result<Option<Vec<Reason>>, Error> {
-        let before = Seq(session.seq.0.saturating_sub(1));
-        let decisions = self.recorder.log.read(session.id.into(), before, 1)?;
-        let Some(decision) = decisions.first() else { return Ok(None) };
-        let events = decision.readable_events::<SessionEvent>()?;
-        Ok(events.into_iter().rev().find_map(|event| match event {
-            SessionEvent::AttemptRefused { reasons, .. } => Some(reasons),
-            _ => None,
-        }))
+        let Some(tip) = session.tip() else { return Ok(None) };
+        let mut last = None;
+        self.each_decision(session.id, Seq(tip.node.0.0.saturating_sub(1)), |decision| {
+            for event in decision.readable_events::<SessionEvent>()? {
+                match event {
+                    SessionEvent::AttemptRefused { node, reasons, .. } if node == tip.node => {
+                        last = Some(reasons);
+                    }
+                    _ => {}
+                }
+            }
+            Ok(None::<()>)
+        })?;
+        Ok(last)
     }
 
     fn handed_out(&self, id: SessionId, node: NodeId) -> Result<HandedOut, Error> {
@@ -129,7 +137,7 @@ impl Commands {
         }
     }
 
-    fn event_at(&self, id: SessionId, seq: Seq) -> Result<(Decision, SessionEvent), Error> {
+    pub(super) fn event_at(&self, id: SessionId, seq: Seq) -> Result<(Decision, SessionEvent), Error> {
         let unknown = || Error::from(longhaul_core::session::Rejection::NoSuchNode { node: NodeId(seq) });
         let decisions = self.recorder.log.read(id.into(), Seq(seq.0.saturating_sub(1)), 1)?;
         let decision = decisions.into_iter().next().ok_or_else(unknown)?;
@@ -165,7 +173,13 @@ impl Commands {
             let shown = self.shown(session, &events)?;
             Ok(shown.filter(Shown::is_settled).map(Some))
         })?;
-        let Some(warnings) = answered else { return Err(Error::Superseded) };
+        let Some(warnings) = answered else {
+            // A handle that was never used: the session was closed under it, or went another way.
+            return match &session.closed {
+                Some(outcome) => self.view(session, Shown::Closed(outcome.clone()), Vec::new()),
+                None => Err(Error::Superseded),
+            };
+        };
         let shown = match found {
             Some(Some(settled)) => settled,
             Some(None) => return Err(Error::Superseded),
@@ -186,12 +200,12 @@ impl Commands {
 
     /// What a fork at a node leaves behind, in words.
     pub(super) fn left_behind(&self, id: SessionId, node: NodeId) -> Result<String, Error> {
-        let (mut out, mut steps) = (None, Vec::new());
+        let (mut out, mut steps) = (BTreeMap::new(), Vec::new());
         self.each_decision(id, Seq(node.0.0.saturating_sub(1)), |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
                 match event {
-                    SessionEvent::StepHandedOut { step, .. } => out = Some(step.0),
-                    SessionEvent::StepFinished { .. } => steps.extend(out.take()),
+                    SessionEvent::StepHandedOut { node, step, .. } => drop(out.insert(node, step.0)),
+                    SessionEvent::StepFinished { node, .. } => steps.extend(out.get(&node).cloned()),
                     _ => {}
                 }
             }
@@ -226,10 +240,10 @@ impl Commands {
                     None => session = Session::begin(id, &event),
                 }
                 let Some(session) = &session else { continue };
-                let at_node = session.tip().filter(|tip| tip.node == node && session.seq == node.0);
-                if let Some(tip) = at_node {
+                let stands = session.seq == node.0 && session.node() == Some(node);
+                if let Some(step) = session.step().filter(|_| stands) {
                     let (place, vars) = (session.place.clone(), session.vars.clone());
-                    return Ok(Some(Restored { step: tip.step.clone(), place, vars }));
+                    return Ok(Some(Restored { step: step.clone(), place, vars }));
                 }
             }
             Ok(None)

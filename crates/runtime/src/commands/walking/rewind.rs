@@ -1,14 +1,15 @@
 //! Going back on purpose, going on after the end, giving up.
 
-use longhaul_core::session::{Command, NewStep, RewindTo, Session};
+use longhaul_core::session::{Arrival, Command, NewGate, NewStep, RewindTo, Session};
 use longhaul_core::walk::follow_up;
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{CloseOutcome, Content, NodeId, Seq, SessionEvent, SessionId, StepId};
+use longhaul_events::{CloseOutcome, Content, NodeId, Nonce, Restored, Seq, SessionEvent, SessionId, StepId};
 use serde_json::json;
 
 use super::{Commands, check_text};
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
+use crate::terminal;
 
 #[derive(Debug, Clone)]
 pub struct Rewind {
@@ -19,47 +20,82 @@ pub struct Rewind {
     pub by: String,
 }
 
+/// How long a gate waits that a session was taken back to.
+const GATE_WAIT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
 impl Commands {
-    /// Takes a session back to an earlier step: a fork with a reason. Touches no file.
+    /// Takes a session back to an earlier step: a fork with a reason. Touches no file. A person's to do: it
+    /// also takes up what was parked, failed or completed.
     pub fn rewind(&self, rewind: &Rewind) -> Result<StepView, Error> {
+        terminal::refuse_agents()?;
         check_text("the reason", &rewind.reason)?;
-        let (node, prompt) = self.last_hand_out(rewind)?;
+        let (node, stop) = self.last_stop(rewind)?;
         let restored = self.state_at(rewind.session, node)?;
         let ((), after) = self.decide_and_keep(rewind.session, &Contents::default(), |session| {
-            let step = NewStep {
-                step: restored.step.clone(),
-                prompt: prompt.clone(),
-                nonce: self.nonce(),
-                place: restored.place.clone(),
-            };
-            let rewind = RewindTo {
+            let nonce = self.nonce();
+            let to = RewindTo {
                 node,
                 reason: Content::Inline(json!(rewind.reason)),
                 by: rewind.by.clone(),
                 restored: restored.clone(),
-                step,
+                nonce,
+                arrival: self.arrive_again(&stop, (nonce, &restored), &rewind.reason)?,
             };
-            let command = Command::Rewind { actor: self.actor(None), rewind };
+            let command = Command::Rewind { rewind: to };
             Ok(Decided::Events(session.decide(command)?, ()))
         })?;
-        let shown = self.shown(&after.state, &after.events)?.expect("rewinding hands out");
+        let shown = self.shown(&after.state, &after.events)?.expect("rewinding leads somewhere");
         let left = "files are as they are: a rewind takes back steps, not changes to the checkout";
         self.view(&after.state, shown, vec![left.to_owned()])
     }
 
-    fn last_hand_out(&self, rewind: &Rewind) -> Result<(NodeId, Content), Error> {
-        let mut last = None;
+    /// The event with which the session last came to a step.
+    fn last_stop(&self, rewind: &Rewind) -> Result<(NodeId, SessionEvent), Error> {
+        let mut last: Option<(NodeId, SessionEvent)> = None;
         self.each_decision(rewind.session, Seq(0), |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
-                if let SessionEvent::StepHandedOut { node, step, prompt, .. } = event
-                    && step == rewind.step
-                {
-                    last = Some((node, prompt));
+                // What a fork left behind is not on the way any more.
+                if let SessionEvent::Forked { from, .. } = &event {
+                    last = last.take().filter(|(node, _)| node <= from);
+                }
+                let (SessionEvent::StepHandedOut { node, step, .. }
+                | SessionEvent::WorkBegan { work: node, step, .. }
+                | SessionEvent::GateOpened { gate: node, step, .. }) = &event
+                else {
+                    continue;
+                };
+                if *step == rewind.step {
+                    last = Some((*node, event));
                 }
             }
             Ok(None::<()>)
         })?;
         last.ok_or_else(|| Error::NeverHandedOut { session: rewind.session, step: rewind.step.0.clone() })
+    }
+
+    /// The same step, work or gate once more, with the reason where somebody reads it.
+    fn arrive_again(
+        &self,
+        stop: &SessionEvent,
+        (nonce, restored): (Nonce, &Restored),
+        reason: &str,
+    ) -> Result<Arrival, Error> {
+        let (step, place) = (restored.step.clone(), restored.place.clone());
+        Ok(match stop {
+            SessionEvent::GateOpened { kind, question, accepts, .. } => {
+                let until = self.clock.now().plus_ms(GATE_WAIT_MS);
+                let (kind, question, accepts) = (*kind, question.clone(), *accepts);
+                Arrival::Gate(NewGate { step, kind, question, accepts, until, place })
+            }
+            SessionEvent::StepHandedOut { prompt, .. } => {
+                let mut prompt = self.value_of(prompt)?;
+                if let Some(text) = prompt["text"].as_str() {
+                    prompt["text"] = json!(format!("{text}\n\n## Taken back to this step\n\n{reason}\n"));
+                }
+                Arrival::Step(NewStep { step, prompt: Content::Inline(prompt), nonce, place })
+            }
+            _ => Arrival::Work { step, place },
+        })
     }
 
     /// Opens a follow-up phase of a completed session.
@@ -79,6 +115,7 @@ impl Commands {
 
     /// Ends a session for good, on somebody's word.
     pub fn cancel_session(&self, id: SessionId, by: &str, reason: Option<&str>) -> Result<(), Error> {
+        terminal::refuse_agents()?;
         check_text("the reason", reason.unwrap_or_default())?;
         let outcome = CloseOutcome::Cancelled { by: by.to_owned(), reason: reason.map(str::to_owned) };
         self.close_session(id, &outcome, None)

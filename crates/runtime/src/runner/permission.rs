@@ -1,0 +1,48 @@
+//! Whether commands may be run where a session is at home.
+
+use std::path::Path;
+
+use longhaul_core::trust::folder_hash;
+use longhaul_core::workspace::TrustState;
+use longhaul_events::{Checkout, WorkspaceId};
+
+use crate::error::Error;
+use crate::system::System;
+use crate::workspaces;
+
+impl System {
+    /// Why commands may not be run in the checkout of a session; `None` if they may.
+    pub(super) fn refusal_to_run(
+        &self,
+        workspace: WorkspaceId,
+        checkout: &Checkout,
+    ) -> Result<Option<String>, Error> {
+        let reader = self.reader()?;
+        let registered = reader.map(|reader| reader.workspace(workspace)).transpose()?.flatten();
+        let Some(registered) = registered else {
+            return Ok(Some("the workspace is not registered any more; add it again".to_owned()));
+        };
+        let located = workspaces::locate(Path::new(&checkout.path))?;
+        if located.id != workspace {
+            return Ok(Some(format!("`{}` is not a checkout of the session's workspace", checkout.path)));
+        }
+        let present = folder_hash(&workspaces::folder_files(&located.repository)?.0);
+        // Taking the folder away, or putting one there, must not make a difference in the session's favour.
+        if present != checkout.folder {
+            return Ok(Some(
+                "`.longhaul/` is not what it was when the session started; start another".to_owned(),
+            ));
+        }
+        Ok(match registered.trust_state(present) {
+            TrustState::Trusted | TrustState::Absent => None,
+            TrustState::Changed => Some(
+                "`.longhaul/` changed since a person trusted it; `longhaul workspace trust` looks again"
+                    .to_owned(),
+            ),
+            TrustState::Untrusted => Some(
+                "nobody has trusted this workspace's `.longhaul/` yet; `longhaul workspace trust` does"
+                    .to_owned(),
+            ),
+        })
+    }
+}
