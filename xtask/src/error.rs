@@ -14,6 +14,9 @@ pub(crate) enum Error {
     #[error("could not read `{}`", path.display())]
     Read { path: PathBuf, source: io::Error },
 
+    #[error("could not make `{}`", path.display())]
+    Make { path: PathBuf, source: io::Error },
+
     #[error("could not read the output of `{command}`")]
     Output { command: String, source: io::Error },
 
@@ -25,6 +28,9 @@ pub(crate) enum Error {
 
     #[error("`cargo nextest` is missing; install it with `cargo install cargo-nextest --locked`")]
     NextestMissing,
+
+    #[error("`cargo fuzz` is missing; install it with `cargo install cargo-fuzz --locked`")]
+    CargoFuzzMissing,
 
     #[error("no bench is named `{name}`; `cargo xtask bench` lists all of them")]
     NoSuchBench { name: String },

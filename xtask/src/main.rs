@@ -5,6 +5,7 @@
 mod bench;
 mod doctests;
 mod error;
+mod fuzz;
 mod process;
 mod test;
 mod tidy;
@@ -29,6 +30,7 @@ enum Verb {
     Tidy(tidy::Args),
     Test(test::Args),
     Bench(bench::Args),
+    Fuzz(fuzz::Args),
 }
 
 /// What a verb found. An `Error` is something else: the verb could not do its work.
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Verb::Tidy(args) => tidy::run(&args),
         Verb::Test(args) => test::run(&args),
         Verb::Bench(args) => bench::run(&args),
+        Verb::Fuzz(args) => fuzz::run(&args),
     };
     match verdict {
         Ok(Verdict::Good) => ExitCode::SUCCESS,

@@ -24,6 +24,7 @@ use longhaul_events::{
 use serde_json::{Value, json};
 
 use crate::session::{Arrival, NewStep, Onward};
+use crate::workflow::allowance::Allowance;
 use crate::workflow::render::{self, Opening};
 use crate::workflow::scope::Scope;
 use crate::workflow::{Step, StepKind, Workflow};
@@ -86,6 +87,7 @@ pub struct Walk<'a> {
     left_out: u64,
     /// Loops that began an iteration in this search.
     begun: BTreeMap<&'a str, u32>,
+    allowance: Allowance,
 }
 
 /// A place in a list of steps; behind its end when all were passed.
@@ -124,6 +126,7 @@ impl<'a> Walk<'a> {
             considered: Vec::new(),
             left_out: 0,
             begun: BTreeMap::new(),
+            allowance: Allowance::default(),
         }
     }
 
@@ -270,13 +273,15 @@ impl<'a> Walk<'a> {
     }
 
     fn scope(&self) -> Scope<'_> {
-        Scope { vars: &self.vars, local: loops::locals(self.workflow, &self.place, &self.items) }
+        let local = loops::locals(self.workflow, &self.place, &self.items);
+        Scope { vars: &self.vars, local, allowance: self.allowance.clone() }
     }
 }
 
 /// What a step may refer to where a session stands.
 pub fn scope<'a>(standing: &'a Standing<'_>) -> Scope<'a> {
-    Scope { vars: &standing.vars, local: loops::locals(standing.workflow, &standing.place, &standing.items) }
+    let local = loops::locals(standing.workflow, &standing.place, &standing.items);
+    Scope { vars: &standing.vars, local, allowance: Allowance::default() }
 }
 
 /// The step with an id.

@@ -3,6 +3,7 @@
 //! A compiled workflow is plain data. It says everything the engine needs, so a session pins it by hash and
 //! never looks at the file again. Nothing here reads files: sources are given.
 
+pub mod allowance;
 pub mod answer;
 #[cfg(test)]
 pub(crate) mod arbitrary;

@@ -72,7 +72,7 @@ impl Repo {
 }
 
 fn is_rust(path: &str) -> bool {
-    let ours = path.starts_with("crates/") || path.starts_with("xtask/");
+    let ours = ["crates/", "xtask/", "fuzz/"].iter().any(|folder| path.starts_with(folder));
     ours && Path::new(path).extension().is_some_and(|extension| extension == "rs")
 }
 

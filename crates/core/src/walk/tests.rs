@@ -5,4 +5,5 @@ mod ending;
 mod library;
 mod loops;
 pub(super) mod play;
+mod start;
 mod ways;

@@ -3,18 +3,23 @@
 //! Every key that was asked for is known; [`Fields::finish`] reports all others. So the reader and the list of
 //! what is allowed cannot drift apart.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
-use super::diagnostic::Diagnostic;
+use super::diagnostic::{Diagnostic, Severity};
 use super::document::{Key, Node, NodeValue};
 use super::suggest::{closest, or_known};
 use crate::units::{UnitError, parse_count, parse_duration_ms, parse_money_micros};
+
+/// More errors or warnings than these help nobody, and each costs time to make and to show.
+const MOST_FINDINGS: usize = 500;
 
 /// Everything that was found in one file so far. Shared by all readers of that file.
 #[derive(Debug)]
 pub struct Findings {
     found: RefCell<Vec<Diagnostic>>,
+    errors: Cell<usize>,
+    warnings: Cell<usize>,
     strays: Strays,
     /// Every key that any reader asked for: the schema must have them all.
     #[cfg(test)]
@@ -34,6 +39,8 @@ impl Findings {
     pub fn new(strays: Strays) -> Self {
         Self {
             found: RefCell::default(),
+            errors: Cell::default(),
+            warnings: Cell::default(),
             strays,
             #[cfg(test)]
             asked: RefCell::default(),
@@ -41,7 +48,23 @@ impl Findings {
     }
 
     pub fn push(&self, diagnostic: Diagnostic) {
-        self.found.borrow_mut().push(diagnostic);
+        let count = self.count(diagnostic.severity);
+        count.set(count.get() + 1);
+        if count.get() <= MOST_FINDINGS {
+            self.found.borrow_mut().push(diagnostic);
+        }
+    }
+
+    /// Whether one more of these would not be shown, so that nobody needs to think about how to put it right.
+    pub fn is_full(&self, severity: Severity) -> bool {
+        self.count(severity).get() >= MOST_FINDINGS
+    }
+
+    fn count(&self, severity: Severity) -> &Cell<usize> {
+        match severity {
+            Severity::Error => &self.errors,
+            Severity::Warning => &self.warnings,
+        }
     }
 
     pub fn error(&self, span: &Range<usize>, message: impl Into<String>, fix: impl Into<String>) {
@@ -54,14 +77,21 @@ impl Findings {
 
     /// An error or a warning, by how this file treats strays.
     pub fn stray(&self, span: &Range<usize>, message: impl Into<String>, fix: impl Into<String>) {
+        match self.stray_severity() {
+            Severity::Error => self.error(span, message, fix),
+            Severity::Warning => self.warning(span, message, fix),
+        }
+    }
+
+    fn stray_severity(&self) -> Severity {
         match self.strays {
-            Strays::Refuse => self.error(span, message, fix),
-            Strays::Warn => self.warning(span, message, fix),
+            Strays::Refuse => Severity::Error,
+            Strays::Warn => Severity::Warning,
         }
     }
 
     pub fn has_errors(&self) -> bool {
-        self.found.borrow().iter().any(Diagnostic::is_error)
+        self.errors.get() > 0
     }
 
     /// In the order of the file.
@@ -69,6 +99,13 @@ impl Findings {
         let mut found = self.found.into_inner();
         found.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end));
         found.dedup();
+        let left_out = [&self.errors, &self.warnings].map(|count| count.get().saturating_sub(MOST_FINDINGS));
+        if left_out != [0, 0] {
+            let [errors, warnings] = left_out;
+            let place = found.last().map_or(0..0, |last| last.span.clone());
+            let message = format!("{errors} more errors and {warnings} more warnings are not shown");
+            found.push(Diagnostic::warning(place, message).fix("put these right, then look again"));
+        }
         found
     }
 }
@@ -264,7 +301,12 @@ impl<'n> Fields<'n> {
             if self.asked.contains(&key.name.as_str()) {
                 continue;
             }
-            let fix = match closest(&key.name, known.iter().copied()) {
+            let close = if self.findings.is_full(self.findings.stray_severity()) {
+                None
+            } else {
+                closest(&key.name, known.iter().copied())
+            };
+            let fix = match close {
                 Some(word) => format!("did you mean `{word}`?"),
                 None => "take it out, or look the key up in the guide".to_owned(),
             };

@@ -11,6 +11,7 @@ mod program;
 mod run;
 mod source;
 
+use super::allowance::Allowance;
 use program::Program;
 use source::{Flags, Sticky};
 
@@ -47,9 +48,17 @@ impl Pattern {
 
     /// Whether it matches somewhere in `text`.
     pub fn is_match(&self, text: &str) -> Result<bool, TooManySteps> {
+        self.is_match_within(text, &Allowance::default())
+    }
+
+    /// The same, within what is left for all patterns of a decision.
+    pub fn is_match_within(&self, text: &str, allowance: &Allowance) -> Result<bool, TooManySteps> {
         let text: Vec<char> = text.chars().collect();
-        let limit = LEAST_STEPS.saturating_add(STEPS_PER_CHARACTER.saturating_mul(text.len() as u64));
-        run::search(&self.program, &text, run::Search { limit, sticky: self.sticky })
+        let most = LEAST_STEPS.saturating_add(STEPS_PER_CHARACTER.saturating_mul(text.len() as u64));
+        let limit = most.min(allowance.pattern_steps());
+        let searched = run::search(&self.program, &text, run::Search { limit, sticky: self.sticky });
+        allowance.spend_pattern_steps(searched.steps);
+        searched.outcome
     }
 }
 

@@ -6,12 +6,15 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
+use super::allowance::Allowance;
+
 /// The names that are in reach of one step.
 #[derive(Debug, Clone)]
 pub struct Scope<'a> {
     pub vars: &'a BTreeMap<String, Arc<Value>>,
     /// Loop variables. They win over vars of the same name.
     pub local: BTreeMap<String, Value>,
+    pub allowance: Allowance,
 }
 
 /// What a path led to. A null counts as missing.
@@ -38,7 +41,7 @@ impl Found<'_> {
 impl<'a> Scope<'a> {
     /// A scope without loop variables.
     pub fn new(vars: &'a BTreeMap<String, Arc<Value>>) -> Self {
-        Self { vars, local: BTreeMap::new() }
+        Self { vars, local: BTreeMap::new(), allowance: Allowance::default() }
     }
 
     /// Follows a dot path. A key with that exact name wins; numbers pick from arrays; `length` counts the items

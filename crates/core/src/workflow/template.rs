@@ -44,7 +44,7 @@ pub fn render(text: &str, scope: &Scope<'_>) -> String {
             if rendered.len() > MOST_RENDERED_BYTES {
                 rendered.push_str(CUT);
             } else {
-                rendered.push_str(&fill(template, scope));
+                rendered.push_str(&fill_if_it_fits(template, scope));
             }
         }
     }
@@ -181,6 +181,15 @@ fn is_path(path: &str) -> bool {
     };
     let begins_well = path.starts_with(|first: char| first.is_alphabetic() || matches!(first, '_' | '$'));
     begins_well && path.split('.').all(is_segment)
+}
+
+fn fill_if_it_fits(template: &Template<'_>, scope: &Scope<'_>) -> String {
+    let filled = fill(template, scope);
+    if scope.allowance.takes(filled.len()) {
+        filled
+    } else {
+        format!("[left out: {} -- the text is too long]", template.path)
+    }
 }
 
 fn fill(template: &Template<'_>, scope: &Scope<'_>) -> String {

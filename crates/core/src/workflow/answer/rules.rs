@@ -110,7 +110,7 @@ impl Notes<'_> {
     fn matches(&self, pattern: &str, flags: &str) -> Result<(), String> {
         let compiled = Pattern::new(pattern, flags)
             .map_err(|error| format!("the workflow's pattern is not valid ({error}); mend the workflow"))?;
-        match compiled.is_match(self.text) {
+        match compiled.is_match_within(self.text, &self.scope.allowance) {
             Ok(true) => Ok(()),
             Ok(false) => Err(format!("write notes that match `{pattern}`")),
             Err(error) => {

@@ -2,6 +2,7 @@
 
 use serde_json::{Number, Value};
 
+use super::super::allowance::Allowance;
 use super::super::pattern::Pattern;
 use super::super::scope::{Found, Scope, cut, plain, preview, type_name};
 use super::{Condition, Judged, Test};
@@ -62,7 +63,7 @@ fn judge_var(path: &str, tests: &[Test], scope: &Scope<'_>) -> Judged {
         return Judged { holds, because };
     }
     for test in tests {
-        if let Err(wanted) = judge_test(test, value) {
+        if let Err(wanted) = judge_test(test, value, &scope.allowance) {
             return Judged { holds: false, because: format!("{is}, {wanted}") };
         }
     }
@@ -80,7 +81,7 @@ fn is(path: &str, found: &Found<'_>) -> String {
 }
 
 /// `Err` holds what was wanted instead.
-fn judge_test(test: &Test, value: Option<&Value>) -> Result<(), String> {
+fn judge_test(test: &Test, value: Option<&Value>, allowance: &Allowance) -> Result<(), String> {
     let (holds, wanted) = match test {
         Test::Equals(wanted) => (equals(value, wanted), format!("wanted {}", preview(wanted))),
         Test::NotEquals(wanted) => {
@@ -100,16 +101,16 @@ fn judge_test(test: &Test, value: Option<&Value>) -> Result<(), String> {
         Test::EndsWith(part) => {
             (text(value).ends_with(&fold(part)), format!("wanted it to end with {}", quoted(part)))
         }
-        Test::Matches(pattern) => return matches(value, pattern),
+        Test::Matches(pattern) => return matches(value, pattern, allowance),
     };
     if holds { Ok(()) } else { Err(wanted) }
 }
 
-fn matches(value: Option<&Value>, source: &str) -> Result<(), String> {
+fn matches(value: Option<&Value>, source: &str, allowance: &Allowance) -> Result<(), String> {
     let pattern =
         Pattern::new(source, "").map_err(|error| format!("but the pattern is not valid: {error}"))?;
     let text = value.map(plain).unwrap_or_default();
-    match pattern.is_match(&text) {
+    match pattern.is_match_within(&text, allowance) {
         Ok(true) => Ok(()),
         Ok(false) => Err(format!("wanted it to match `{}`", cut(source, 60))),
         Err(error) => Err(format!("did not hold: {error} (`{}`)", cut(source, 60))),

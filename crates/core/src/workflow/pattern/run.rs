@@ -17,7 +17,13 @@ pub(super) struct Search {
     pub(super) sticky: Sticky,
 }
 
-pub(super) fn search(program: &Program, text: &[char], search: Search) -> Result<bool, TooManySteps> {
+pub(super) struct Searched {
+    pub(super) outcome: Result<bool, TooManySteps>,
+    /// How many it took.
+    pub(super) steps: u64,
+}
+
+pub(super) fn search(program: &Program, text: &[char], search: Search) -> Searched {
     let mut matcher = Matcher {
         program,
         text,
@@ -29,12 +35,8 @@ pub(super) fn search(program: &Program, text: &[char], search: Search) -> Result
         Sticky::Anywhere => text.len(),
         Sticky::AtStart => 0,
     };
-    for start in 0..=last {
-        if matcher.attempt(0, start)?.is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let outcome = matcher.attempt_each(last);
+    Searched { outcome, steps: search.limit - matcher.steps_left }
 }
 
 /// What to do when the way taken leads nowhere; the newest first.
@@ -62,6 +64,16 @@ struct Place {
 }
 
 impl Matcher<'_> {
+    /// Tries each place to begin at, up to `last`.
+    fn attempt_each(&mut self, last: usize) -> Result<bool, TooManySteps> {
+        for start in 0..=last {
+            if self.attempt(0, start)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Runs from `at` to its `Accept`. Without a match, everything is as it was.
     ///
     /// It calls itself for what a pattern looks at ahead or behind, so as deep as its groups lie.
@@ -84,7 +96,9 @@ impl Matcher<'_> {
     }
 
     fn spend(&mut self, steps: usize) -> Result<(), TooManySteps> {
-        self.steps_left = self.steps_left.checked_sub(steps as u64).ok_or(TooManySteps)?;
+        let left = self.steps_left.checked_sub(steps as u64);
+        self.steps_left = left.unwrap_or(0);
+        left.ok_or(TooManySteps)?;
         if self.choices.len() > MOST_CHOICES { Err(TooManySteps) } else { Ok(()) }
     }
 

@@ -199,6 +199,19 @@ fn a_plain_search_gets_through_the_longest_notes() {
     assert!(is_match(r"^[\s\S]*jumps\.\n$", "", &text));
 }
 
+/// Found with a made-up file: a condition of twenty thousand such patterns, each within its own limit.
+#[test]
+fn all_patterns_of_a_decision_share_one_allowance() {
+    let hopeless = Pattern::new("(a*)*b", "").unwrap();
+    let plain = Pattern::new("b", "").unwrap();
+    let (allowance, text) = (Allowance::default(), "a".repeat(40));
+    assert_eq!(hopeless.is_match_within(&text, &allowance), Err(TooManySteps));
+    assert_eq!(plain.is_match_within("ab", &allowance), Ok(true));
+    allowance.spend_pattern_steps(allowance.pattern_steps());
+    assert_eq!(plain.is_match_within("ab", &allowance), Err(TooManySteps));
+    assert_eq!(plain.is_match("ab"), Ok(true));
+}
+
 proptest! {
     #[test]
     fn no_pattern_and_no_text_make_it_panic(

@@ -62,9 +62,16 @@ pub(super) struct Wrapped {
     pub cut: bool,
 }
 
+/// No more of a text is looked at: breaking it takes time by the square of its length.
+const MOST_LETTERS: usize = 1000;
+
 /// Breaks a text at spaces, or inside a word that is wider than a line. Never more than `most_lines`, at least one.
 pub(super) fn wrap(text: &str, size: Size, room: Room) -> Wrapped {
     let text = clean(text);
+    let (text, longer) = match text.char_indices().nth(MOST_LETTERS) {
+        Some((end, _)) => (&text[..end], true),
+        None => (&*text, false),
+    };
     let mut lines = vec![String::new()];
     for word in text.split(' ').filter(|word| !word.is_empty()) {
         add_word(&mut lines, word, Fit { size, width: room.width });
@@ -72,11 +79,13 @@ pub(super) fn wrap(text: &str, size: Size, room: Room) -> Wrapped {
             break;
         }
     }
-    let cut = lines.len() > room.most_lines;
+    let cut = longer || lines.len() > room.most_lines;
     if cut {
-        let rest = lines.split_off(room.most_lines.max(1)).join(" ");
+        let rest = lines.split_off(room.most_lines.clamp(1, lines.len())).join(" ");
         let last = lines.last_mut().expect("a line was put in at the start");
-        *last = format!("{last} {rest}");
+        if !rest.is_empty() {
+            *last = format!("{last} {rest}");
+        }
         end_in_ellipsis(last, Fit { size, width: room.width });
     }
     Wrapped { lines, cut }
@@ -171,6 +180,16 @@ mod tests {
     #[test]
     fn even_a_letter_wider_than_the_line_comes_to_an_end() {
         assert_eq!(lines("WW", Room { width: 1, most_lines: 5 }), ["W", "W"]);
+    }
+
+    /// Found with a made-up file: a title of a hundred thousand letters took minutes.
+    #[test]
+    fn no_more_of_a_text_is_looked_at_than_could_be_shown() {
+        let marks = "\u{301}".repeat(MOST_LETTERS + 1);
+        let wrapped = wrap(&marks, SIZE, Room { width: 50, most_lines: 2 });
+        assert!(wrapped.cut, "all of it would fit, having no width");
+        let long = wrap(&"W".repeat(100_000), SIZE, Room { width: 50, most_lines: 2 });
+        assert_eq!(long, Wrapped { lines: vec!["WWWWW".to_owned(), "WWWW…".to_owned()], cut: true });
     }
 
     #[test]

@@ -89,6 +89,16 @@ fn what_will_not_be_filled_in_is_told() {
     );
 }
 
+/// Found by reasoning while fuzzing: one megabyte of templates, each of a value of 256 KB, are 36 gigabytes.
+#[test]
+fn a_text_does_not_grow_without_end() {
+    let text = "{{a}}".repeat(200);
+    let whole = rendered(&text, &json!({ "a": "x".repeat(10_000) }));
+    assert_eq!(whole.len(), 2_000_000);
+    let cut = rendered(&text, &json!({ "a": "x".repeat(100_000) }));
+    assert!(cut.len() < 9_000_000 && cut.ends_with("[left out: a -- the text is too long]"), "{}", cut.len());
+}
+
 proptest! {
     #[test]
     fn any_text_can_be_rendered(text in r"[a-c{}|. ()'jsonlitdefu\n]{0,60}|.{0,60}") {

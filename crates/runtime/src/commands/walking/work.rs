@@ -26,7 +26,7 @@ pub struct WorkOrder {
 
 impl WorkOrder {
     pub fn scope(&self) -> Scope<'_> {
-        Scope { vars: &self.vars, local: self.local.clone() }
+        Scope { local: self.local.clone(), ..Scope::new(&self.vars) }
     }
 }
 

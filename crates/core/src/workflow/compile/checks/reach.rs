@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Checks, is_judged_after, mentions};
 use crate::workflow::Vars;
+use crate::workflow::diagnostic::Severity;
 use crate::workflow::document::Node;
 use crate::workflow::prompt::Prompt;
 use crate::workflow::step::{GateBy, LoopOver, StepKind};
@@ -29,6 +30,9 @@ impl Checks<'_> {
         let seen_from = self.seen_from();
         for (position, flat) in self.flat.iter().enumerate() {
             for mention in mentions::of_step(flat.step) {
+                if self.context.findings.is_full(Severity::Warning) {
+                    return;
+                }
                 let name = mention.root();
                 if name == ALWAYS || given.contains(name) || mention.has_default {
                     continue;

@@ -271,6 +271,16 @@ fn a_text_with_a_colon_gets_the_advice_to_quote_it() {
     assert_eq!(fix_of(&text), "write a text; one with `: ` or `#` in it needs quotes");
 }
 
+/// Found with a made-up file: each finding costs time to make and to show, and 45,000 took minutes.
+#[test]
+fn a_file_of_nothing_but_mistakes_gets_a_list_with_an_end() {
+    let strays: Vec<String> = (0..2000).map(|number| format!("stray-{number}: 1\n")).collect();
+    let outcome = compiled(&format!("{EMPTY}{}", strays.concat()));
+    assert_eq!((outcome.value, outcome.diagnostics.len()), (None, 501));
+    let last = outcome.diagnostics.last().map(|last| last.message.clone());
+    assert_eq!(last.as_deref(), Some("1500 more errors and 0 more warnings are not shown"));
+}
+
 #[test]
 fn a_file_without_its_mark_is_told_to_have_one() {
     assert_eq!(told("id: t.x\nsteps: []\n"), ["1:1 this file does not say that it is a workflow"]);
