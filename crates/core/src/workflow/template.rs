@@ -8,7 +8,10 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::scope::{Found, Scope, plain, preview, type_name};
+use super::scope::{Found, Scope, cut, plain, preview, type_name};
+
+/// How much of a text is quoted where a template is not closed.
+const MOST_SHOWN: usize = 40;
 
 /// A path that a text asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,15 +104,29 @@ fn places(text: &str) -> Vec<Place<'_>> {
     let mut places = Vec::new();
     let mut from = 0;
     while let Some(start) = text[from..].find("{{").map(|start| from + start) {
-        let Some(length) = text[start..].find("}}") else { break };
+        let Some(length) = text[start..].find("}}") else {
+            places.push(Place { span: start..start + 2, content: Err(unclosed(&text[start..])) });
+            break;
+        };
         // `{{{x}}` and `{{ {{x}}` have their template inside.
         let inner = text[start..start + length].rfind("{{").expect("it starts with these letters");
+        if text[start..start + inner].contains(|letter: char| letter != '{' && !letter.is_whitespace()) {
+            places.push(Place { span: start..start + 2, content: Err(unclosed(&text[start..])) });
+        }
         let start = start + inner;
         let end = text[start..].find("}}").expect("it was found behind the same start") + start + 2;
         places.push(Place { span: start..end, content: parse(&text[start + 2..end - 2]) });
         from = end;
     }
     places
+}
+
+fn unclosed(from: &str) -> Fault {
+    let shown = cut(from.lines().next().unwrap_or(from), MOST_SHOWN);
+    Fault {
+        message: format!("`{shown}` opens a template and does not close it, so it stays as it stands"),
+        fix: "close it with `}}`".to_owned(),
+    }
 }
 
 fn parse(content: &str) -> Result<Template<'_>, Fault> {

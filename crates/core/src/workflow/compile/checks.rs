@@ -1,6 +1,7 @@
 //! Checks of the whole workflow, after routines were expanded: what no single step can show.
 
 mod reach;
+mod values;
 
 use std::collections::BTreeSet;
 
@@ -26,6 +27,7 @@ pub(super) fn check(draft: &Draft, root: &Node, context: &Context<'_>) {
     if let Format::Native = draft.workflow.format {
         checks.produced_by_agents();
         checks.reach(root);
+        checks.values();
     }
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::workflow::condition::Condition;
+use crate::workflow::condition::{Condition, Test};
 use crate::workflow::prompt::{Blocks, Body, Prompt};
 use crate::workflow::step::{Child, Count, GateBy, LoopOver, Run, RunWhat, Step, StepKind};
 use crate::workflow::template::{self, TemplatePath, TemplateProblem};
@@ -26,6 +26,14 @@ impl Mention {
     }
 }
 
+/// A value that a condition asks of a var.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Comparison {
+    pub field: &'static str,
+    pub path: String,
+    pub value: Value,
+}
+
 pub(super) fn root_of(path: &str) -> &str {
     path.split('.').next().unwrap_or(path)
 }
@@ -43,6 +51,11 @@ pub(super) fn roots_in(steps: &[Step]) -> BTreeSet<String> {
 /// What one step mentions, without the steps inside it.
 pub(super) fn of_step(step: &Step) -> BTreeSet<Mention> {
     look_at(step).mentions
+}
+
+/// The values that the conditions of one step ask for.
+pub(super) fn comparisons_of(step: &Step) -> Vec<Comparison> {
+    look_at(step).comparisons
 }
 
 /// What looks like a template in a step's texts and is none, with the field.
@@ -68,6 +81,7 @@ fn look_at(step: &Step) -> Found {
 struct Found {
     mentions: BTreeSet<Mention>,
     problems: Vec<(&'static str, TemplateProblem)>,
+    comparisons: Vec<Comparison>,
 }
 
 impl Found {
@@ -163,7 +177,13 @@ impl Found {
                 inner.iter().for_each(|one| self.condition(field, Some(one)));
             }
             Some(Condition::Not(inner)) => self.condition(field, Some(inner)),
-            Some(Condition::Var { path, .. }) => self.path(field, path),
+            Some(Condition::Var { path, tests }) => {
+                self.path(field, path);
+                let values = tests.iter().flat_map(compared);
+                let comparison =
+                    |value: &Value| Comparison { field, path: path.clone(), value: value.clone() };
+                self.comparisons.extend(values.map(comparison));
+            }
         }
     }
 
@@ -176,6 +196,22 @@ impl Found {
 
     fn path(&mut self, field: &'static str, path: &str) {
         self.mentions.insert(Mention { field, path: path.to_owned(), has_default: false });
+    }
+}
+
+/// The values that a test asks for as a whole.
+fn compared(test: &Test) -> &[Value] {
+    match test {
+        Test::Equals(value) | Test::NotEquals(value) => std::slice::from_ref(value),
+        Test::In(values) => values,
+        Test::Gt(_)
+        | Test::Gte(_)
+        | Test::Lt(_)
+        | Test::Lte(_)
+        | Test::Contains(_)
+        | Test::StartsWith(_)
+        | Test::EndsWith(_)
+        | Test::Matches(_) => &[],
     }
 }
 

@@ -129,7 +129,8 @@ pub(crate) fn is_truthy(value: &Value) -> bool {
 }
 
 /// Lenient: `" High"` is `"high"`, `"5"` is `5`, `"yes"` is `true`, and null is what is not there.
-fn equals(value: Option<&Value>, wanted: &Value) -> bool {
+/// Whether a condition takes one value for the other.
+pub(crate) fn equals(value: Option<&Value>, wanted: &Value) -> bool {
     match (value.unwrap_or(&Value::Null), wanted) {
         (Value::String(left), Value::String(right)) => fold(left) == fold(right),
         (Value::String(text), Value::Bool(truth)) | (Value::Bool(truth), Value::String(text)) => {

@@ -100,7 +100,7 @@ fn unknown_fix<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// The vars that a step sets itself, apart from the steps inside it.
-fn set_by(kind: &StepKind) -> Vec<&str> {
+pub(super) fn set_by(kind: &StepKind) -> Vec<&str> {
     match kind {
         StepKind::Prompt(prompt) => set_by_prompt(prompt),
         StepKind::Loop(repeat) => {

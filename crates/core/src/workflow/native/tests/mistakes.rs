@@ -302,7 +302,7 @@ fn an_example_that_does_not_fit_its_contract_is_an_error_at_its_place() {
         )
     };
     let text = |examples: &str| {
-        with_steps("- { id: a, prompt: A, output: { contract: result } }\n")
+        with_steps("- { id: a, prompt: A, output: result }\n")
             .replace("steps:", &format!("{}steps:", root(examples)))
     };
     assert_eq!(told(&text("[{ outcome: passed }]")), [""; 0]);
@@ -333,4 +333,63 @@ fn a_slip_in_a_keyword_of_a_schema_is_a_warning() {
             "10:44 warning: a schema has no keyword `minLenght`, so it demands nothing",
         ]
     );
+}
+
+#[test]
+fn values_and_parts_that_can_never_be_are_warnings() {
+    let root = "vars:\n  risk: { enum: [low, high] }\ncontracts:\n  result:\n    type: object\n\
+                \x20   properties: { outcome: { $ref: '#/$defs/o' }, note: { type: string } }\n\
+                \x20   $defs: { o: { enum: [passed, failed] } }\nsteps:\n\
+                - { id: r, prompt: R, output: result }";
+    let text = |step: &str| with_steps(&format!("- {{ id: a, {step} }}\n")).replacen("steps:", root, 1);
+    let until = |condition: &str| {
+        text(&format!("loop: {{ until: {{ {condition} }}, max: 2 }}, steps: [{{ id: b, prompt: B }}]"))
+    };
+    for (text, message, fix) in [
+        (
+            until("var: result.outcome, equals: pased"),
+            "`result.outcome` is never `pased`",
+            "did you mean `passed`?",
+        ),
+        (
+            until("var: result.outcome, in: [failed, x]"),
+            "`result.outcome` is never `x`",
+            "known are `passed`, `failed`",
+        ),
+        (until("var: risk, equals: hgih"), "`risk` is never `hgih`", "did you mean `high`?"),
+        (
+            until("var: result.outcom, equals: passed"),
+            "the contract of `result` has no `outcom` in `result`",
+            "did you mean `result.outcome`?",
+        ),
+        (
+            text("prompt: '{{result.outcom}}'"),
+            "the contract of `result` has no `outcom` in `result`",
+            "did you mean `result.outcome`?",
+        ),
+        (
+            text("prompt: 'say {{ goal'"),
+            "`{{ goal` opens a template and does not close it, so it stays as it stands",
+            "close it with `}}`",
+        ),
+        (
+            text("prompt: '{{ risk and {{goal}}'"),
+            "`{{ risk and {{goal}}` opens a template and does not close it, so it stays as it stands",
+            "close it with `}}`",
+        ),
+    ] {
+        let told = told(&text);
+        assert_eq!(told.len(), 1, "{told:?}");
+        assert!(told[0].ends_with(&format!("warning: {message}")), "{told:?}");
+        assert_eq!(fix_of(&text), fix);
+    }
+    for text in [
+        until("var: result.outcome, equals: Passed"),
+        until("var: result.outcome, equals: null"),
+        until("var: result.further, equals: 1"),
+        until("var: risk, not: low"),
+        text("prompt: '{{result.note}} {{result.note.length}} {{{goal}}} {{{{goal}}}}'"),
+    ] {
+        assert_eq!(told(&text), [""; 0], "{text}");
+    }
 }
