@@ -31,10 +31,6 @@ pub struct TemplateProblem {
     pub span: Range<usize>,
 }
 
-/// Beyond this a text is not filled in any further.
-const MOST_RENDERED_BYTES: usize = 256 * 1024;
-const CUT: &str = "[not filled in: the text is too long already]";
-
 /// Fills in what is set and says what is not.
 pub fn render(text: &str, scope: &Scope<'_>) -> String {
     let mut rendered = String::with_capacity(text.len());
@@ -42,13 +38,8 @@ pub fn render(text: &str, scope: &Scope<'_>) -> String {
     for place in places(text) {
         if let Ok(template) = &place.content {
             rendered.push_str(&text[copied..place.span.start]);
+            rendered.push_str(&fill_if_it_fits(template, scope));
             copied = place.span.end;
-            // A value may be large and a text may name it often; nobody reads the product.
-            if rendered.len() > MOST_RENDERED_BYTES {
-                rendered.push_str(CUT);
-            } else {
-                rendered.push_str(&fill_if_it_fits(template, scope));
-            }
         }
     }
     rendered.push_str(&text[copied..]);
