@@ -45,7 +45,7 @@ pub(crate) fn open(path: &Path, mode: Mode) -> Result<Connection, StoreError> {
          PRAGMA trusted_schema = OFF;
          PRAGMA temp_store = MEMORY;
          PRAGMA cache_size = -4096;
-         PRAGMA wal_autocheckpoint = 4000;",
+         PRAGMA wal_autocheckpoint = 1000;",
     )?;
     if matches!(mode, Mode::ReadOnly) {
         connection.execute_batch("PRAGMA query_only = ON;")?;
