@@ -113,6 +113,29 @@ pub enum Command {
     },
 }
 
+impl Command {
+    /// Whether it may take up a session that is closed.
+    pub(super) const fn may_follow_the_end(&self) -> bool {
+        match self {
+            Self::Rewind { .. } | Self::Continue { .. } => true,
+            Self::TakeDriver { .. }
+            | Self::RenewDriver { .. }
+            | Self::ReleaseDriver { .. }
+            | Self::NoticeExpiry { .. }
+            | Self::HandOut { .. }
+            | Self::Finish { .. }
+            | Self::Refuse { .. }
+            | Self::Reissue { .. }
+            | Self::StartWork { .. }
+            | Self::FinishWork { .. }
+            | Self::AnswerGate { .. }
+            | Self::ExpireGate { .. }
+            | Self::Checkpoint { .. }
+            | Self::Close { .. } => false,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewStep {
     pub step: StepId,

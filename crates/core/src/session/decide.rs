@@ -32,10 +32,12 @@ impl Session {
 
     /// Says which facts a command would add. Reads state, changes nothing.
     pub fn decide(&self, command: Command) -> Result<Vec<SessionEvent>, Rejection> {
+        if self.closed.is_some() && !command.may_follow_the_end() {
+            return Err(Rejection::Closed);
+        }
         match command {
             Command::Rewind { rewind } => self.rewind(rewind),
             Command::Continue { actor, text, step } => self.carry_on(actor, text, step),
-            _ if self.closed.is_some() => Err(Rejection::Closed),
             Command::TakeDriver { driver, lease_ms, now } => self.take_driver(driver, now, lease_ms),
             Command::RenewDriver { epoch, lease_ms, now } => {
                 let lease = self.lease_of(epoch)?;

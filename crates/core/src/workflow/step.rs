@@ -91,6 +91,38 @@ impl StepKind {
         }
     }
 
+    /// What the engine runs for it: a command or checks, also where these open a gate.
+    pub fn run(&self) -> Option<&Run> {
+        match self {
+            Self::Run(run) | Self::Gate(Gate { by: GateBy::Check(run), .. }) => Some(run),
+            Self::Gate(Gate { by: GateBy::Person | GateBy::Coordinator { .. }, .. })
+            | Self::Prompt(_)
+            | Self::Loop(_)
+            | Self::Todo(_)
+            | Self::Routine(_)
+            | Self::Gather(_)
+            | Self::Parallel(_)
+            | Self::Spawn(_)
+            | Self::Deliver(_) => None,
+        }
+    }
+
+    /// What the engine gathers for it.
+    pub fn gather(&self) -> Option<&Gather> {
+        match self {
+            Self::Gather(gather) => Some(gather),
+            Self::Prompt(_)
+            | Self::Loop(_)
+            | Self::Todo(_)
+            | Self::Routine(_)
+            | Self::Run(_)
+            | Self::Gate(_)
+            | Self::Parallel(_)
+            | Self::Spawn(_)
+            | Self::Deliver(_) => None,
+        }
+    }
+
     /// The word that people meet.
     pub fn word(&self) -> &'static str {
         match self {

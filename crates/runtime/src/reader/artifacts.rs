@@ -79,7 +79,28 @@ impl Reader {
                     artifacts.iter_mut().for_each(|one| one.kind = one.kind.take().or_else(|| asked.clone()));
                     found.push((node, told.seq, artifacts));
                 }
-                _ => {}
+                SessionEvent::Opened { .. }
+                | SessionEvent::DriverTaken { .. }
+                | SessionEvent::DriverRenewed { .. }
+                | SessionEvent::DriverExpired { .. }
+                | SessionEvent::DriverReleased { .. }
+                | SessionEvent::HandleReissued { .. }
+                | SessionEvent::Forked { .. }
+                | SessionEvent::Closed { .. }
+                | SessionEvent::VarsChanged { .. }
+                | SessionEvent::WayChosen { .. }
+                | SessionEvent::LoopExhausted { .. }
+                | SessionEvent::AttemptRefused { .. }
+                | SessionEvent::WorkBegan { .. }
+                | SessionEvent::WorkStarted { .. }
+                | SessionEvent::WorkFinished { .. }
+                | SessionEvent::GateOpened { .. }
+                | SessionEvent::GateAnswered { .. }
+                | SessionEvent::GateExpired { .. }
+                | SessionEvent::Parked { .. }
+                | SessionEvent::Checkpointed { .. }
+                | SessionEvent::Rewound { .. }
+                | SessionEvent::Continued { .. } => {}
             }
             Ok(())
         })?;

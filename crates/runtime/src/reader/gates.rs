@@ -119,7 +119,28 @@ impl Reader {
                     end(&mut found, GateState::Expired);
                 }
                 SessionEvent::Forked { .. } | SessionEvent::Closed { .. } => end(&mut found, GateState::Left),
-                _ => {}
+                SessionEvent::StepFinished { .. }
+                | SessionEvent::GateOpened { .. }
+                | SessionEvent::GateAnswered { .. }
+                | SessionEvent::GateExpired { .. }
+                | SessionEvent::Opened { .. }
+                | SessionEvent::DriverTaken { .. }
+                | SessionEvent::DriverRenewed { .. }
+                | SessionEvent::DriverExpired { .. }
+                | SessionEvent::DriverReleased { .. }
+                | SessionEvent::HandleReissued { .. }
+                | SessionEvent::WorkflowPinned { .. }
+                | SessionEvent::VarsChanged { .. }
+                | SessionEvent::WayChosen { .. }
+                | SessionEvent::LoopExhausted { .. }
+                | SessionEvent::AttemptRefused { .. }
+                | SessionEvent::WorkBegan { .. }
+                | SessionEvent::WorkStarted { .. }
+                | SessionEvent::WorkFinished { .. }
+                | SessionEvent::Parked { .. }
+                | SessionEvent::Checkpointed { .. }
+                | SessionEvent::Rewound { .. }
+                | SessionEvent::Continued { .. } => {}
             }
             Ok(())
         })?;
