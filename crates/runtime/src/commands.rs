@@ -2,6 +2,7 @@
 
 pub(crate) mod carrying;
 mod keeping;
+pub(crate) mod opaque;
 pub(crate) mod session;
 #[cfg(test)]
 mod tests;

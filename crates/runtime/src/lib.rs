@@ -24,7 +24,6 @@ mod workspaces;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
 pub use commands::carrying::ImportedSessions;
-pub use commands::session::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 pub use commands::walking::{Advance, AnswerGate, Checkpoint, Rewind, StartSession, WorkOrder, WorkResult};
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
@@ -39,6 +38,11 @@ pub use starting::NewWalk;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};
 pub use workspaces::{TrustCandidate, TrustFile};
+
+/// Steps without a workflow, for the harnesses of the store. The product walks.
+pub mod opaque {
+    pub use crate::commands::opaque::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
+}
 
 /// What the façades take and give, so that nobody above needs the crates below.
 pub mod types {

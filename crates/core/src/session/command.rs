@@ -56,6 +56,7 @@ pub enum Command {
         epoch: Epoch,
         now: Timestamp,
     },
+    /// Hands out a step where nothing else is out; for sessions without a workflow, whose steps the caller chooses.
     HandOut {
         actor: Actor,
         step: NewStep,

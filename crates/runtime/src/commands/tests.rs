@@ -12,7 +12,7 @@ use longhaul_store::{Access, MemoryLog, Options, SqliteLog};
 use serde_json::{Value, json};
 
 use super::Commands;
-use super::session::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
+use super::opaque::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 
