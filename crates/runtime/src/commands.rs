@@ -12,10 +12,11 @@ pub(crate) mod workspace;
 use std::sync::Arc;
 
 use longhaul_core::scrub::Scrubber;
+use longhaul_events::StreamId;
 use longhaul_store::{Log, SqliteLog};
 
 use crate::clock::{Clock, Entropy};
-use crate::recorder::Recorder;
+use crate::recorder::{Contents, Recorder, Write};
 
 /// The write side of the system.
 pub struct Commands {
@@ -54,5 +55,10 @@ impl Commands {
         entropy: Entropy,
     ) -> Self {
         Self { store: Some(store.clone()), ..Self::over(store, scrubber, clock, entropy) }
+    }
+
+    /// A write that happens now.
+    fn write<'a>(&self, stream: StreamId, contents: &'a Contents) -> Write<'a> {
+        Write { stream, at: self.clock.now(), contents }
     }
 }

@@ -86,7 +86,7 @@ impl Driven<'_> {
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
         Ok(WorkResult::Done(match (run, order.step.kind.gather()) {
-            (Some(run), _) => perform::run(run, order, (&place, stop)),
+            (Some(run), _) => perform::run(run, order, &place, stop),
             (None, Some(gather)) => gather::gather(gather, order, &place),
             (None, None) => could_not_run("this kind of step is not a runner's"),
         }))

@@ -107,7 +107,7 @@ impl Session {
 
     fn finish(&self, actor: Actor, finish: FinishStep) -> Result<Vec<SessionEvent>, Rejection> {
         let FinishStep { node, nonce, payload, payload_hash, answer, onward, restored } = finish;
-        let mut events = self.take_up(actor, (node, nonce), restored)?;
+        let mut events = self.take_up(actor, node, nonce, restored)?;
         let epoch = actor.epoch;
         events.push(SessionEvent::StepFinished { node, nonce, payload, payload_hash, answer, epoch });
         self.trail(&mut events).go(Some(node), onward);
@@ -117,7 +117,7 @@ impl Session {
     fn refuse(&self, actor: Actor, refuse: RefuseAttempt) -> Result<Vec<SessionEvent>, Rejection> {
         let RefuseAttempt { node, nonce, payload, payload_hash, reasons, retry, attempts, restored } = refuse;
         let refusals = self.tip().filter(|_| self.is_tip(node, nonce)).map_or(0, |tip| tip.refusals) + 1;
-        let mut events = self.take_up(actor, (node, nonce), restored)?;
+        let mut events = self.take_up(actor, node, nonce, restored)?;
         let (step, place) = if let Some(SessionEvent::Forked { restored: Some(restored), .. }) = events.last()
         {
             (restored.step.clone(), restored.place.clone())
@@ -148,7 +148,8 @@ impl Session {
     fn take_up(
         &self,
         actor: Actor,
-        (node, nonce): (NodeId, Nonce),
+        node: NodeId,
+        nonce: Nonce,
         restored: Option<Restored>,
     ) -> Result<Vec<SessionEvent>, Rejection> {
         if !self.is_live(node, nonce) {

@@ -215,11 +215,11 @@ pub(super) fn locals(
             StepKind::Loop(looped) => {
                 locals.insert(looped.iteration_var.clone(), Value::from(frame.iteration + 1));
                 if let LoopOver::Items { item_var, index_var, .. } = &looped.over {
-                    add_item(&mut locals, (item_var, index_var), (frame, items.as_deref()));
+                    locals.extend(item(item_var, index_var, frame, items.as_deref()));
                 }
             }
             StepKind::Todo(todo) => {
-                add_item(&mut locals, (&todo.item_var, &todo.index_var), (frame, items.as_deref()));
+                locals.extend(item(&todo.item_var, &todo.index_var, frame, items.as_deref()));
             }
             StepKind::Prompt(_)
             | StepKind::Routine(_)
@@ -250,15 +250,11 @@ fn looped(step: &Step) -> Option<&Loop> {
     }
 }
 
-fn add_item(
-    locals: &mut BTreeMap<String, Value>,
-    (item_var, index_var): (&str, &str),
-    (frame, items): (&Frame, Option<&Value>),
-) {
+/// The item of an iteration and its index, under the names that the loop gives them.
+fn item(item_var: &str, index_var: &str, frame: &Frame, items: Option<&Value>) -> [(String, Value); 2] {
     let index = usize::try_from(frame.iteration).unwrap_or(usize::MAX);
     let item = items.and_then(|items| items.get(index)).cloned().unwrap_or(Value::Null);
-    locals.insert(item_var.to_owned(), item);
-    locals.insert(index_var.to_owned(), Value::from(frame.iteration));
+    [(item_var.to_owned(), item), (index_var.to_owned(), Value::from(frame.iteration))]
 }
 
 fn kind_of(value: &Value) -> &'static str {

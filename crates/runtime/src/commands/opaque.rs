@@ -74,7 +74,7 @@ impl Commands {
         let mut contents = Contents::default();
         let goal = self.recorder.content(new.goal, &mut contents);
         let open = OpenSession { key, goal, workspace: new.workspace, parent: new.parent, workflow: None };
-        let opened = self.recorder.record(id.into(), self.clock.now(), &contents, || {
+        let opened = self.recorder.record(self.write(id.into(), &contents), || {
             let events = Session::open(open.clone());
             Ok((Unopened { id, opened: None }, Decided::Events(events, id)))
         });

@@ -162,13 +162,13 @@ impl Commands {
             && let Ok(Decided::Events(events, answer)) = decide(&known.state)
         {
             let epoch = known.epoch;
-            if let Some(after) = self.recorder.store(id.into(), self.clock.now(), contents, known, events)? {
+            if let Some(after) = self.recorder.store(self.write(id.into(), contents), known, events)? {
                 self.recent.put(after.state.clone(), epoch);
                 return Ok((answer, after));
             }
         }
         let epoch = self.recorder.log.state_epoch();
-        let (answer, after) = self.recorder.record(id.into(), self.clock.now(), contents, || {
+        let (answer, after) = self.recorder.record(self.write(id.into(), contents), || {
             let session = self.load_session(id)?;
             let decided = decide(&session)?;
             Ok((session, decided))

@@ -95,7 +95,8 @@ impl Commands {
         &self,
         workflow: &'a Workflow,
         session: &Session,
-        (place, vars): (&Place, &BTreeMap<String, Content>),
+        place: &Place,
+        vars: &BTreeMap<String, Content>,
     ) -> Result<Standing<'a>, Error> {
         let coordinator = session.parent.map_or(Coordinator::Nobody, |_| Coordinator::Parent);
         let vars = vars
@@ -111,7 +112,7 @@ impl Commands {
     }
 
     fn standing_of<'a>(&self, workflow: &'a Workflow, session: &Session) -> Result<Standing<'a>, Error> {
-        self.standing(workflow, session, (&session.place, &session.vars))
+        self.standing(workflow, session, &session.place, &session.vars)
     }
 
     fn nonce(&self) -> Nonce {

@@ -62,7 +62,7 @@ impl Commands {
             (Verdict::Approved, kind) => walk.after_gate(&open.step, kind),
             (Verdict::Rejected, GateKind::Confirmation) => {
                 let before = self.before_gate(session, open)?;
-                let standing = self.standing(&workflow, session, (&before.place, &before.vars))?;
+                let standing = self.standing(&workflow, session, &before.place, &before.vars)?;
                 let undo = undo(&session.vars, &before.vars);
                 Walk::new(standing, self.given()).again(&open.step, &answer.words, undo)
             }

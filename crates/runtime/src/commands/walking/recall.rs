@@ -13,6 +13,7 @@ use longhaul_store::Decision;
 use serde_json::Value;
 
 use super::Commands;
+use super::advance::Sent;
 use crate::error::Error;
 
 /// How many steps of a branch that was left are named.
@@ -164,12 +165,8 @@ impl Commands {
     }
 
     /// The recorded answer of a handle that was used, or what it has come to since.
-    pub(super) fn recall(
-        &self,
-        session: &Session,
-        handle: &Handle,
-        (hash, sent): (Digest, &Value),
-    ) -> Result<StepView, Error> {
+    pub(super) fn recall(&self, session: &Session, sent: &Sent<'_>) -> Result<StepView, Error> {
+        let handle = &sent.advance.handle;
         self.notice_gate(session.id)?;
         let before = Seq(handle.node.0.0.saturating_sub(1));
         let mut answered = None;
@@ -177,8 +174,8 @@ impl Commands {
             let events = decision.readable_events::<SessionEvent>()?;
             if answered.is_none() {
                 let Some((payload, recorded_hash)) = answer_in(&events, handle) else { return Ok(None) };
-                if recorded_hash != hash {
-                    let mut sent = sent.clone();
+                if recorded_hash != sent.hash {
+                    let mut sent = sent.payload.clone();
                     self.recorder.scrubber().value(&mut sent);
                     return Err(Error::DifferentPayload { recorded: self.value_of(&payload)?, sent });
                 }
