@@ -11,6 +11,7 @@ mod error;
 pub mod maintenance;
 mod places;
 mod reader;
+mod reading;
 mod recorder;
 mod runner;
 mod secrets;

@@ -15,8 +15,9 @@ use longhaul_events::{
 use serde_json::Value;
 
 use super::Commands;
-use super::session::{Unopened, parsed};
+use super::session::Unopened;
 use crate::error::Error;
+use crate::reading::parsed;
 use crate::recorder::{Contents, Decided};
 
 #[derive(Debug, Clone, PartialEq)]

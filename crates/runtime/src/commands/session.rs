@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::Commands;
 use crate::error::Error;
+use crate::reading::{self, Decisions};
 use crate::recorder::{Aggregate, Contents, Decided, Loaded, Stored};
 
 /// How many decisions are read at a time while looking for one.
@@ -200,19 +201,9 @@ impl Commands {
         &self,
         id: SessionId,
         after: Seq,
-        mut look: impl FnMut(&Decision) -> Result<Option<Found>, Error>,
+        look: impl FnMut(&Decision) -> Result<Option<Found>, Error>,
     ) -> Result<Option<Found>, Error> {
-        let mut after = after;
-        loop {
-            let decisions = self.recorder.log.read(id.into(), after, BATCH)?;
-            let Some(last) = decisions.last() else { return Ok(None) };
-            after = last.last_seq();
-            for decision in &decisions {
-                if let Some(found) = look(decision)? {
-                    return Ok(Some(found));
-                }
-            }
-        }
+        Decisions { log: &*self.recorder.log, stream: id.into(), after, batch: BATCH }.find(look)
     }
 
     pub(super) fn check_node(&self, id: SessionId, node: NodeId) -> Result<(), Error> {
@@ -229,15 +220,6 @@ impl Commands {
     }
 
     pub(super) fn value_of(&self, content: &Content) -> Result<Value, Error> {
-        match content {
-            Content::Inline(value) => Ok(value.clone()),
-            Content::Blob(blob) => Ok(parsed(&self.recorder.log.blob(blob.sha256)?)),
-        }
+        reading::value_of(&*self.recorder.log, content)
     }
-}
-
-/// A redacted blob may no longer be JSON; then its text is the value.
-pub(super) fn parsed(bytes: &[u8]) -> Value {
-    serde_json::from_slice(bytes)
-        .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(bytes).into_owned()))
 }

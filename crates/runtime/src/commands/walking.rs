@@ -25,8 +25,8 @@ pub use start::StartSession;
 pub use work::{WorkOrder, WorkResult};
 
 use super::Commands;
-use super::session::parsed;
 use crate::error::Error;
+use crate::reading::parsed;
 
 /// How many values are kept in memory; the lot is dropped when there are more.
 const MOST_KEPT: usize = 64;

@@ -2,6 +2,7 @@
 
 use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
+use longhaul_core::walk::view::gate_id;
 use longhaul_events::{Channel, GateKind, NodeId, SessionEvent, SessionId, Timestamp, Verdict};
 use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting};
 use serde::Serialize;
@@ -179,7 +180,7 @@ fn listed(row: &SessionRow, now: Timestamp) -> Option<(Timestamp, GateEntry)> {
 
 fn entry(row: &SessionRow, asked: Asked<'_>) -> GateEntry {
     GateEntry {
-        id: format!("{}.{}", row.id, asked.node),
+        id: gate_id(row.id, asked.node),
         session: row.id,
         node: asked.node,
         accepts_channel: asked.accepts,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
+use longhaul_core::walk::view::gate_id;
 use longhaul_events::{
     Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, Seq, SessionEvent,
     SessionId, StepId, Verdict,
@@ -311,6 +312,6 @@ impl Teller<'_> {
     }
 
     fn gate(&self, gate: NodeId) -> String {
-        format!("{}.{gate}", self.session)
+        gate_id(self.session, gate)
     }
 }
