@@ -194,7 +194,8 @@ fn is_zero(number: &u64) -> bool {
 pub struct Driver {
     pub host: String,
     pub process: u32,
-    /// Start time of the process in clock ticks since boot, so that a reused number is not taken for it.
+    /// Start time of the process in clock ticks since boot, so that a reused number is not taken for it. None
+    /// where the system does not tell.
     pub started: Option<u64>,
 }
 

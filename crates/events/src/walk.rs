@@ -79,7 +79,10 @@ pub enum Choice {
     Jumped,
     /// A jump that its bound or its condition did not allow.
     NotJumped,
+    /// A gate that its rules opened without asking anybody.
     GateOpen,
+    /// A confirmation whose condition did not hold.
+    NotAsked,
 }
 
 /// Why something did not do, in words that can be acted on.

@@ -176,7 +176,7 @@ impl Place {
 
 fn this_process() -> Driver {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Driver { host, process: std::process::id(), started: None }
+    Driver { host, process: std::process::id(), started: longhaul_exec::started_ticks() }
 }
 
 /// The outcome of something that was not even tried.

@@ -130,7 +130,7 @@ impl<'a> Walk<'a> {
         let Some(when) = &confirm.when else { return true };
         let judged = when.judge(&self.scope());
         if !judged.holds {
-            self.consider(step, Choice::GateOpen, judged.because);
+            self.consider(step, Choice::NotAsked, judged.because);
         }
         judged.holds
     }

@@ -145,6 +145,7 @@ const fn choice(choice: Choice) -> &'static str {
         Choice::Jumped => "jumped",
         Choice::NotJumped => "did not jump",
         Choice::GateOpen => "opened a gate",
+        Choice::NotAsked => "needed no confirmation",
     }
 }
 
