@@ -23,7 +23,6 @@ mod workspaces;
 
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
-pub use commands::carrying::ImportedSessions;
 pub use commands::session::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 pub use commands::walking::{Advance, AnswerGate, Checkpoint, Rewind, StartSession, WorkOrder, WorkResult};
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
@@ -59,6 +58,6 @@ pub mod types {
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;
     pub use longhaul_store::{
-        Backup, Collected, Exported, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
+        Backup, Collected, Exported, Imported, Names, Recovered, Redacted, Restored, StreamReport, Verdict,
     };
 }
