@@ -7,10 +7,16 @@ use longhaul_core::session::Session;
 use longhaul_events::{CloseOutcome, Content, Seq, SessionEvent, SessionId, StepId};
 use longhaul_runtime::Places;
 use longhaul_store::{Log, SqliteLog, Verdict};
-use longhaul_testkit::processes::{command, driver};
+use longhaul_testkit::driver::DIES_AT;
+use longhaul_testkit::processes::{command, dies_at_sync, driver};
 use longhaul_testkit::{full, open_store};
 
 use crate::driven::DRIVER;
+
+/// After these commits a runner has taken a piece of work and not brought it to its end.
+const RUNNER_COMMITS: usize = 2;
+/// A runner syncs less often than this.
+const MOST_SYNCS: u64 = 9;
 
 struct Walk {
     folder: tempfile::TempDir,
@@ -67,12 +73,8 @@ impl Walk {
     /// Goes on until each process is killed at its n-th sync, and says whether the walk ended before.
     fn go_until_commit(&mut self, n: u64) -> bool {
         let own = self.command();
-        let mut walk = longhaul_testkit::processes::tool("strace", "strace");
-        walk.args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"])
-            .args(["-e", &format!("inject=fsync,fdatasync:signal=KILL:when={n}")])
-            .arg(own.get_program())
-            .args(own.get_args())
-            .env("LONGHAUL_HOME", self.home());
+        let mut walk = dies_at_sync(&n.to_string());
+        walk.arg(own.get_program()).args(own.get_args()).env("LONGHAUL_HOME", self.home());
         self.hear(&walk.output().unwrap())
     }
 
@@ -171,10 +173,9 @@ fn heavy_a_long_walk_that_is_killed_at_every_boundary_comes_to_the_same_end() {
     }
 }
 
-/// Not only the caller: whoever writes dies when it writes for the n-th time, each runner too, wherever in its work
-/// that is. What it wrote is there or is not; the next one finds out.
+/// Not between two calls but inside one: what was written is there or is not, and the next one finds out.
 #[test]
-fn heavy_a_long_walk_whose_every_process_dies_at_its_nth_commit_comes_to_the_same_end() {
+fn heavy_a_long_walk_that_dies_at_its_nth_commit_comes_to_the_same_end() {
     let mut whole = Walk::new();
     assert!(whole.go(None));
     let expected = story(&whole);
@@ -191,6 +192,39 @@ fn heavy_a_long_walk_whose_every_process_dies_at_its_nth_commit_comes_to_the_sam
             return;
         }
     }
+}
+
+#[test]
+fn heavy_a_long_walk_whose_runner_dies_at_its_nth_commit_comes_to_the_same_end() {
+    let mut whole = Walk::new();
+    assert!(whole.go(None));
+    let expected = story(&whole);
+    // Each has to wait until the lease of the dead one is over, so they wait together.
+    let seen: Vec<usize> = std::thread::scope(|scope| {
+        let rounds: Vec<_> = (1..=MOST_SYNCS)
+            .map(|n| {
+                let expected = &expected;
+                scope.spawn(move || {
+                    let mut walk = Walk::new();
+                    let mut dying = walk.command();
+                    dying.env(DIES_AT, n.to_string());
+                    assert!(walk.hear(&dying.output().unwrap()), "whoever asked goes on");
+                    assert_eq!(story(&walk), *expected, "killed at commit {n}");
+                    no_handle_was_used_twice(&walk.events());
+                    runners(&walk)
+                })
+            })
+            .collect();
+        rounds.into_iter().map(|round| round.join().unwrap()).collect()
+    });
+    let all = runners(&whole);
+    // One that died before it took the work or with its last commit leaves nothing to do again.
+    assert!(seen.iter().filter(|runners| **runners == all + 1).count() >= RUNNER_COMMITS, "{seen:?}");
+    assert_eq!(seen.last(), Some(&all), "{seen:?}");
+}
+
+fn runners(walk: &Walk) -> usize {
+    walk.events().iter().filter(|event| matches!(event, SessionEvent::DriverTaken { .. })).count()
 }
 
 /// A session whose only step is a command that says that it began, then takes its time.
