@@ -234,6 +234,41 @@ impl SessionEvent {
         values.chain(words.into_iter().map(FreeText::Words)).collect()
     }
 
+    /// What other facts and the workflow know things by: steps, vars, the workflow.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::StepHandedOut { step, place, .. }
+            | Self::WorkBegan { step, place, .. }
+            | Self::GateOpened { step, place, .. }
+            | Self::Parked { step, place, .. } => place.names().chain([step.0.as_str()]).collect(),
+            Self::Forked { restored: Some(restored), .. } => {
+                let vars = restored.vars.keys().map(String::as_str);
+                restored.place.names().chain([restored.step.0.as_str()]).chain(vars).collect()
+            }
+            Self::WorkflowPinned { id, version, .. } => vec![id, version],
+            Self::VarsChanged { set, unset } => set.keys().chain(unset).map(String::as_str).collect(),
+            Self::WayChosen { considered, .. } => considered.iter().map(|one| one.step.0.as_str()).collect(),
+            Self::LoopExhausted { step, .. } => vec![&step.0],
+            Self::Opened { .. }
+            | Self::DriverTaken { .. }
+            | Self::DriverRenewed { .. }
+            | Self::DriverExpired { .. }
+            | Self::DriverReleased { .. }
+            | Self::StepFinished { .. }
+            | Self::HandleReissued { .. }
+            | Self::Forked { restored: None, .. }
+            | Self::Closed { .. }
+            | Self::AttemptRefused { .. }
+            | Self::WorkStarted { .. }
+            | Self::WorkFinished { .. }
+            | Self::GateAnswered { .. }
+            | Self::GateExpired { .. }
+            | Self::Checkpointed { .. }
+            | Self::Rewound { .. }
+            | Self::Continued { .. } => Vec::new(),
+        }
+    }
+
     fn parts(&mut self) -> Parts<'_> {
         match self {
             Self::Opened { goal, .. } => Parts::of(goal),

@@ -24,6 +24,11 @@ impl Place {
     pub fn is_plain(&self) -> bool {
         self.frames.is_empty() && self.jumps.is_empty()
     }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let within = self.frames.iter().flat_map(|frame| frame.jumps.keys().chain([&frame.step]));
+        within.chain(self.jumps.keys()).map(|step| step.0.as_str())
+    }
 }
 
 /// One loop that is under way.

@@ -24,7 +24,6 @@ mod workspaces;
 
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
-pub use commands::carrying::ImportedSessions;
 pub use commands::walking::{Advance, AnswerGate, Checkpoint, Rewind, StartSession, WorkOrder, WorkResult};
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
@@ -64,6 +63,6 @@ pub mod types {
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;
     pub use longhaul_store::{
-        Backup, Collected, Exported, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
+        Backup, Collected, Exported, Imported, Names, Recovered, Redacted, Restored, StreamReport, Verdict,
     };
 }

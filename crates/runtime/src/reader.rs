@@ -3,6 +3,7 @@
 mod artifacts;
 mod events;
 mod find;
+mod following;
 mod gates;
 mod ranking;
 mod story;
