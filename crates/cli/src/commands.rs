@@ -49,9 +49,9 @@ pub(crate) enum Command {
     Workspace(workspace::Command),
     #[command(subcommand)]
     Workflow(workflow::Command),
-    #[command(subcommand, hide = true)]
+    #[command(subcommand)]
     Session(session::Command),
-    #[command(subcommand, hide = true)]
+    #[command(subcommand)]
     Gate(gate::Command),
     #[command(subcommand, hide = true)]
     Artifact(artifact::Command),

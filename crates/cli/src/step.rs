@@ -44,6 +44,9 @@ fn words(view: &StepView) -> String {
 
 fn heading(view: &StepView) -> String {
     let mut heading = format!("Session {}", view.session_id);
+    if view.is_complete {
+        heading += " is complete";
+    }
     if let Some(step) = &view.step_id {
         let _ = write!(heading, ", step `{step}`");
         if let Some(title) = &view.title {
@@ -84,7 +87,8 @@ fn next(view: &StepView) -> String {
         commands.push(format!("longhaul session resume {id}  # at work since {}; ask again", working.since));
     }
     if view.is_complete {
-        commands.push(format!("longhaul session continue {id} TEXT  # complete; this asks for more"));
+        commands.push(format!("longhaul session show {id}  # what was done"));
+        commands.push(format!("longhaul session continue {id} TEXT  # asks for more"));
     }
     if commands.is_empty() {
         commands.push(format!("longhaul session show {id}  # what happened"));

@@ -119,7 +119,7 @@ pub enum Error {
     #[error("the answer cannot be taken, nothing was written: {}", in_words(.0))]
     BadAnswer(Vec<Reason>),
     #[error(
-        "step `{step}` was never handed out in session `{session}`; `longhaul session show {session}` lists its steps"
+        "step `{step}` is not on the way that led to where session `{session}` stands; `longhaul session show {session}` lists the steps, and those that were left behind cannot be gone back to"
     )]
     NeverHandedOut { session: SessionId, step: String },
     #[error(transparent)]

@@ -157,7 +157,14 @@ impl Reader {
     pub fn find_stream(&self, text: &str) -> Result<String, Error> {
         let names = self.store.stream_names()?;
         let wanted = |name: &&String| *name == text || name.split_once('/').is_some_and(|(_, id)| id == text);
-        names.iter().find(wanted).cloned().ok_or_else(|| Error::UnknownStream(text.to_owned()))
+        if let Some(found) = names.iter().find(wanted) {
+            return Ok(found.clone());
+        }
+        match self.find_session(text) {
+            Ok(row) => Ok(StreamId::from(row.id).to_string()),
+            Err(ambiguous @ Error::AmbiguousSession { .. }) => Err(ambiguous),
+            Err(_) => Err(Error::UnknownStream(text.to_owned())),
+        }
     }
 
     /// Shows the events of one stream, or of all streams in the order of commits.

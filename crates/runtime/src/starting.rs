@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_core::walk::view::StepView;
-use longhaul_core::workflow::{Step, Workflow};
+use longhaul_core::workflow::{Step, StepKind, Workflow};
 use longhaul_core::workspace::TrustState;
 use longhaul_events::{Checkout, WorkspaceId};
 use serde_json::{Map, Value};
@@ -39,6 +39,7 @@ impl System {
         let ground = self.ground(commands, &workflow)?;
         let mut warnings = found.warnings;
         warnings.extend(ground.warnings);
+        warnings.extend(not_performed(&workflow));
         warnings.extend(self.pin_checks(Arc::make_mut(&mut workflow))?);
         let start = StartSession {
             workflow,
@@ -100,6 +101,18 @@ impl System {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Steps at which a session will stop for good.
+fn not_performed(workflow: &Workflow) -> Option<String> {
+    let steps = workflow.all_steps();
+    let named: Vec<String> = steps
+        .into_iter()
+        .filter(|step| matches!(step.kind, StepKind::Parallel(_) | StepKind::Spawn(_) | StepKind::Deliver(_)))
+        .map(|step| format!("`{}` ({})", step.id, step.kind.word()))
+        .collect();
+    (!named.is_empty())
+        .then(|| format!("this release does not perform {} yet: the session stops there", named.join(", ")))
 }
 
 fn asks_for_network(step: &Step) -> bool {

@@ -55,6 +55,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     context.output.row(RedactedRow { decisions, blobs })?;
     if (decisions, blobs) == (0, 0) {
         context.output.say("the value was found nowhere; check how it is written");
+        return Ok(ExitCode::SUCCESS);
     }
     let (decisions, blobs) = (count(decisions, "decision"), count(blobs, "blob"));
     context.output.say(&format!("took the value out of {decisions} and {blobs}"));

@@ -226,7 +226,7 @@ pub struct RewindTo {
 /// Why the domain says no. An answer, not a fault.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    #[error("the session is closed; start a new one")]
+    #[error("the session has ended already; `longhaul session show` says how")]
     Closed,
     #[error(
         "the session is driven by process {} on `{}` until its lease ends; wait, or stop that process",
@@ -256,7 +256,9 @@ pub enum Rejection {
     WeakChannel { accepts: Channel, channel: Channel },
     #[error("the gate's time has not come yet; look again later")]
     GateNotDue { until: Timestamp },
-    #[error("the session is not completed; go on with its current step instead")]
+    #[error(
+        "only a completed session can be asked for more, and this one is not; `longhaul session show` says where it stands"
+    )]
     NotCompleted,
     #[error("the session was cancelled; start a new one")]
     Cancelled,

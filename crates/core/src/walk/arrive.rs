@@ -142,8 +142,7 @@ fn not_performed(step: &Step) -> Reason {
         "kind_not_performed",
         format!("step `{}` is a `{kind}` step, and this release does not perform those yet", step.id),
         format!(
-            "do its part by hand, then take the session past it with a workflow without `{kind}` steps, or \
-             cancel the session"
+            "cancel the session, and start a workflow without `{kind}` steps; notes and artifacts stay in `longhaul session show`"
         ),
     )
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::{Found, Walk, Way};
 use crate::workflow::answer::{Accepted, Decision};
+use crate::workflow::scope::cut;
 use crate::workflow::step::{Gate, GateBy, Gather, LoopOver, Todo};
 use crate::workflow::{Prompt, Step, StepKind};
 
@@ -127,14 +128,42 @@ fn nothing_gathered(gather: &Gather) -> Reason {
     )
 }
 
+/// How much of a line of output stands in a reason.
+const MOST_SHOWN: usize = 200;
+
 fn not_passed(step: &Step, result: &Value) -> Reason {
     let outcome = result["outcome"].as_str().unwrap_or("unknown");
-    let because = result["because"].as_str().map(|because| format!(": {because}")).unwrap_or_default();
+    let because = because(result).map(|because| format!(": {because}")).unwrap_or_default();
     Reason::new(
         "not_passed",
         format!("`{}` did not pass: {outcome}{because}", step.id),
-        "look at its output (`longhaul session show`), put the cause right, then rewind to a step before it",
+        format!(
+            "put the cause right, then `longhaul session rewind ID --to {} --reason TEXT`; `longhaul session show ID` has the whole output",
+            step.id
+        ),
     )
+}
+
+/// Why it went as it did: said in words, or by the exit code and the last thing that was said.
+fn because(result: &Value) -> Option<String> {
+    if let Some(because) = result["because"].as_str() {
+        return Some(because.to_owned());
+    }
+    let failed =
+        result["checks"].as_array().into_iter().flatten().find(|check| check["outcome"] == result["outcome"]);
+    if let Some(check) = failed {
+        return because(check)
+            .map(|because| format!("check `{}`, {because}", check["name"].as_str().unwrap_or("?")));
+    }
+    let exit = result["exit"].as_i64().map(|exit| format!("exit {exit}"))?;
+    let last_line = |stream: &str| {
+        let text = result[stream].as_str()?.trim_end();
+        text.lines().last().filter(|line| !line.trim().is_empty()).map(|line| cut(line, MOST_SHOWN))
+    };
+    Some(match last_line("stderr").or_else(|| last_line("stdout")) {
+        Some(line) => format!("{exit}, {line}"),
+        None => exit,
+    })
 }
 
 #[cfg(test)]

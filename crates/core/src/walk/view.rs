@@ -138,7 +138,7 @@ pub fn view(workflow: &Workflow, session: &Session, shown: Shown, warnings: Vec<
             view.stand_at(workflow, &step);
             view.blocked = Some(Blocked { reasons });
         }
-        Shown::Closed(outcome) => view.show_end(&outcome),
+        Shown::Closed(outcome) => view.show_end(session, &outcome),
     }
     view
 }
@@ -166,7 +166,9 @@ impl StepView {
         self.progress = progress_at(workflow, &id.0);
     }
 
-    fn show_end(&mut self, outcome: &CloseOutcome) {
+    fn show_end(&mut self, session: &Session, outcome: &CloseOutcome) {
+        let finished = usize::try_from(session.steps_finished).unwrap_or(usize::MAX);
+        self.progress.done = finished.min(self.progress.total);
         self.is_complete = *outcome == CloseOutcome::Completed;
         let (code, message, fix) = match outcome {
             CloseOutcome::Completed => {

@@ -28,10 +28,12 @@ fn one_of(rows: Vec<SessionRow>, text: &str) -> Result<SessionRow, Error> {
         let found = rows.into_iter().find(|row| row.id == id);
         return found.ok_or_else(|| Error::NoSuchSession(text.to_owned()));
     }
-    let beginning = text.strip_prefix("s-").unwrap_or(text);
+    let beginning = text.strip_prefix("s-").unwrap_or(if text == "s" { "" } else { text });
     let fits = |row: &SessionRow| row.id.to_string()["s-".len()..].starts_with(beginning);
-    let mut fitting: Vec<SessionRow> =
-        rows.into_iter().filter(|row| !beginning.is_empty() && fits(row)).collect();
+    let mut fitting: Vec<SessionRow> = rows
+        .into_iter()
+        .filter(|row| (!beginning.is_empty() || text.starts_with('s')) && fits(row))
+        .collect();
     match fitting.len() {
         0 => Err(Error::NoSuchSession(text.chars().take(80).collect())),
         1 => Ok(fitting.remove(0)),

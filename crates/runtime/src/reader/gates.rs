@@ -3,7 +3,7 @@
 use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
 use longhaul_core::walk::view::gate_id;
-use longhaul_events::{Channel, GateKind, NodeId, SessionEvent, SessionId, Timestamp, Verdict};
+use longhaul_events::{Channel, Content, GateKind, NodeId, SessionEvent, SessionId, Timestamp, Verdict};
 use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting};
 use serde::Serialize;
 use serde_json::Value;
@@ -92,7 +92,7 @@ impl Reader {
 
     fn gate_of(&self, row: &SessionRow, node: NodeId, now: Timestamp) -> Result<Option<GateEntry>, Error> {
         let mut found: Option<GateEntry> = None;
-        let mut last: Option<(NodeId, Value)> = None;
+        let mut answers: Vec<(NodeId, Content)> = Vec::new();
         let mut names = std::collections::BTreeMap::new();
         self.each_event(row.id, |told| {
             match &told.event {
@@ -100,12 +100,15 @@ impl Reader {
                     names.insert(*node, step.0.clone());
                 }
                 SessionEvent::StepFinished { node, payload, .. } if found.is_none() => {
-                    last = Some((*node, self.value(payload)?));
+                    answers.push((*node, payload.clone()));
                 }
                 SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. }
                     if *gate == node =>
                 {
-                    let before = last.take().map(|(node, payload)| before(row.id, node, &payload, &names));
+                    let before = match answers.pop() {
+                        Some((node, payload)) => Some(before(row.id, node, &self.value(&payload)?, &names)),
+                        None => None,
+                    };
                     let state = if now >= *until { GateState::Overdue } else { GateState::Open };
                     let (kind, accepts, until) = (*kind, *accepts, *until);
                     let question = self.words(question)?;
@@ -120,7 +123,11 @@ impl Reader {
                 SessionEvent::GateExpired { gate, .. } if *gate == node => {
                     end(&mut found, GateState::Expired);
                 }
-                SessionEvent::Forked { .. } | SessionEvent::Closed { .. } => end(&mut found, GateState::Left),
+                SessionEvent::Forked { from, .. } => {
+                    answers.retain(|(node, _)| node < from);
+                    end(&mut found, GateState::Left);
+                }
+                SessionEvent::Closed { .. } => end(&mut found, GateState::Left),
                 SessionEvent::StepFinished { .. }
                 | SessionEvent::GateOpened { .. }
                 | SessionEvent::GateAnswered { .. }

@@ -30,7 +30,7 @@ impl System {
         // Taking the folder away, or putting one there, must not make a difference in the session's favour.
         if present != checkout.folder {
             return Ok(Some(
-                "`.longhaul/` is not what it was when the session started; start another".to_owned(),
+                "`.longhaul/` is not what it was when the session started: put it back, or start another session".to_owned(),
             ));
         }
         Ok(match registered.trust_state(present) {

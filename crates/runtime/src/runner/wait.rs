@@ -8,7 +8,7 @@ use longhaul_exec::Program;
 use longhaul_store::watch::Watcher;
 
 use crate::commands::Commands;
-use crate::commands::walking::{Advance, AnswerGate, StartSession};
+use crate::commands::walking::{Advance, AnswerGate, Rewind, StartSession};
 use crate::error::Error;
 use crate::system::System;
 
@@ -32,6 +32,14 @@ impl System {
     pub fn answer_gate(&self, commands: &Commands, answer: &AnswerGate) -> Result<StepView, Error> {
         let view = commands.answer_gate(answer)?;
         self.settle(view, |id| commands.session_view(id))
+    }
+
+    pub fn rewind(&self, commands: &Commands, rewind: &Rewind) -> Result<StepView, Error> {
+        let rewound = commands.rewind(rewind)?;
+        let warnings = rewound.warnings.clone();
+        let mut view = self.settle(rewound, |id| commands.session_view(id))?;
+        view.warnings = warnings;
+        Ok(view)
     }
 
     /// Where a session stands, with its work looked after.

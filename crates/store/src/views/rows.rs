@@ -1,5 +1,6 @@
 //! The rows of the views, and how a decision changes them.
 
+use longhaul_core::workflow::scope::cut;
 use longhaul_core::workspace::Workspace;
 use longhaul_events::{
     Channel, Checkout, CloseOutcome, Content, Driver, GateKind, NodeId, Seq, SessionEvent, SessionId, StepId,
@@ -262,7 +263,7 @@ fn shown(goal: &Content) -> String {
     match goal {
         Content::Inline(value) => {
             let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            text.chars().take(GOAL_LETTERS).collect()
+            cut(&text, GOAL_LETTERS)
         }
         Content::Blob(blob) => format!("({} bytes)", blob.bytes),
     }

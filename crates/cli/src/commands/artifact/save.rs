@@ -17,7 +17,7 @@ pub(crate) struct Args {
     /// The artifact, such as `s-041061050r3gg.4.1`; the session's id may be shortened.
     id: String,
 
-    /// Where to.
+    /// Where to; `-` is standard output.
     file: PathBuf,
 
     /// Also over a file that is there.
@@ -28,6 +28,10 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let artifact = find(&context.system()?, &args.id)?;
     let text = written(&artifact.value);
+    if args.file == Path::new("-") {
+        context.output.text(&text, &artifact.value)?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let written = whole_beside(&args.file, &text).map_err(CliError::file("write", &args.file))?;
     let placed = if args.force { written.persist(&args.file) } else { written.persist_noclobber(&args.file) };
     placed.map_err(|error| match error.error.kind() {

@@ -23,11 +23,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     };
     let total = rows.len();
     rows.retain(|row| args.all || row.status == SessionStatus::Open);
+    let none_open = rows.is_empty();
     rows.sort_by_key(|row| std::cmp::Reverse((row.updated_at, row.id)));
     context.output.rows(&rows.into_iter().map(SessionLine::of).collect::<Vec<_>>())?;
     match total {
         0 => context.output.say("there is no session; `longhaul session start` starts one"),
         _ if args.all => {}
+        _ if none_open => context.output.say("no session is open; `--all` shows those that are closed"),
         _ => context.output.say("`--all` shows those that are closed too"),
     }
     Ok(ExitCode::SUCCESS)

@@ -33,5 +33,5 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let (_, row) = find(&system, &args.session)?;
     let reason = input::text("`--reason`", &args.reason)?;
     let rewind = Rewind { session: row.id, step: StepId(args.to.clone()), reason, by: terminal::user_name() };
-    step::show(context, &system.commands()?.rewind(&rewind)?)
+    step::show(context, &system.rewind(&system.commands()?, &rewind)?)
 }

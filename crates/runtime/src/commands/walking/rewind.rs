@@ -4,7 +4,8 @@ use longhaul_core::session::{Arrival, Command, NewGate, NewStep, RewindTo, Sessi
 use longhaul_core::walk::follow_up;
 use longhaul_core::walk::view::StepView;
 use longhaul_events::{
-    Channel, CloseOutcome, Content, GateKind, NodeId, Nonce, Restored, Seq, SessionEvent, SessionId, StepId,
+    Channel, CloseOutcome, Content, GateKind, NodeId, Nonce, Reason, Restored, Seq, SessionEvent, SessionId,
+    StepId,
 };
 use serde_json::json;
 
@@ -109,6 +110,10 @@ impl Commands {
     /// Opens a follow-up phase of a completed session.
     pub fn continue_session(&self, id: SessionId, text: &str) -> Result<StepView, Error> {
         check_text("the text", text)?;
+        if text.trim().is_empty() {
+            let fix = "say what is wanted beyond what was done";
+            return Err(Error::BadAnswer(vec![Reason::new("text_missing", "the text is empty", fix)]));
+        }
         let ((), after) = self.decide_and_keep(id, &Contents::default(), |session| {
             let workflow = self.workflow_of(session)?;
             let standing = self.standing_of(&workflow, session)?;
