@@ -23,6 +23,8 @@ pub(crate) enum CliError {
     Exists { path: PathBuf },
     #[error("`{}` is there already; name another file, or write over it with `--force`", path.display())]
     ExistsUnforced { path: PathBuf },
+    #[error("`{}` is not a plain file, and would not survive being written over; name another file, or `-`", path.display())]
+    NotAPlainFile { path: PathBuf },
     #[error("{what} cannot be read: {problem}")]
     BadInput { what: &'static str, problem: String },
     #[error("there is no database yet, so there is nothing to {verb}; any command that writes makes one")]
@@ -60,6 +62,7 @@ impl CliError {
             Self::File { .. }
             | Self::Exists { .. }
             | Self::ExistsUnforced { .. }
+            | Self::NotAPlainFile { .. }
             | Self::NotText { .. }
             | Self::NoValue
             | Self::NobodyToAsk
@@ -72,7 +75,10 @@ impl CliError {
     const fn kind(&self) -> Kind {
         match self {
             Self::Runtime(error) => error.kind(),
-            Self::Exists { .. } | Self::ExistsUnforced { .. } | Self::NoValue => Kind::Refused,
+            Self::Exists { .. }
+            | Self::ExistsUnforced { .. }
+            | Self::NotAPlainFile { .. }
+            | Self::NoValue => Kind::Refused,
             Self::NotText { .. }
             | Self::BadInput { .. }
             | Self::NobodyToAsk

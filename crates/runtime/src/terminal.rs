@@ -7,7 +7,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
 
 use rustix::termios::{
-    LocalModes, OptionalActions, SpecialCodeIndex, isatty, tcgetattr, tcgetwinsize, tcsetattr,
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, isatty, tcflush, tcgetattr, tcgetwinsize,
+    tcsetattr,
 };
 
 use crate::error::Error;
@@ -34,6 +35,8 @@ pub fn confirm(question: &Question) -> Result<Person, Error> {
     let mut terminal = open()?;
     let lines: String = question.lines.iter().map(|line| visible(line) + "\n").collect();
     let shown = format!("{lines}Type `{}` to confirm: ", question.word);
+    // What was typed before the question is no answer to it.
+    tcflush(&terminal, QueueSelector::IFlush).map_err(|_| Error::NoTerminal)?;
     terminal.write_all(shown.as_bytes()).map_err(|_| Error::NoTerminal)?;
     let mut answer = String::new();
     BufReader::new(terminal).read_line(&mut answer).map_err(|_| Error::NoTerminal)?;

@@ -38,7 +38,7 @@ pub enum StoreError {
     )]
     TracesRemain(#[source] Box<StoreError>),
     #[error(
-        "nothing was changed: the value is part of a name, or a word that the workflow cannot do without, in {stream}; if it must go even though that session may no longer be followed, use `--force`"
+        "nothing was changed: the value is part of a name or of the workflow in {stream}; if it must go even though what needs it can no longer be followed, use `--force`"
     )]
     InNames { stream: String },
     #[error("blob {hash} {problem}")]

@@ -204,11 +204,45 @@ fn a_name_is_taken_out_only_if_somebody_insists() {
     redact(&home, VALUE, &["--force"]).succeeded();
     fs::remove_dir_all(&own).unwrap();
     assert_eq!(holders(&home), [""; 0]);
-    // The name was changed everywhere, so the session goes on.
-    home.longhaul(&["doctor"]).succeeded();
-
-    redact(&home, "prompt", &["--force"]).succeeded();
     let told = home.longhaul(&["doctor"]);
     assert!(told.stdout.contains("its workflow cannot be read"), "{told}");
     assert!(told.stdout.contains("longhaul session cancel"), "{told}");
+}
+
+const GATED: &str = "longhaul: 1\nid: try.gated\nname: Gated\nversion: 1.0.0\nvars:\n  goal: { type: string }\n  env: { type: string, default: staging }\nsteps:\n  - { id: a, prompt: Go., notes: optional }\n  - { id: safety, when: { var: env, equals: production }, gate: { by: person, question: Sure? } }\n  - { id: z, prompt: End. }\n";
+
+#[test]
+fn a_redaction_does_not_change_what_a_workflow_does() {
+    let home = Home::new();
+    crate::walking::workflow(&home, "gated.yml", GATED);
+    let start = &["session", "start", "--workflow", "try.gated", "--goal", "x"];
+    home.longhaul(start).succeeded();
+    let refused = redact(&home, "production", &[]);
+    assert!(refused.stderr.contains("E0113"), "{refused}");
+    redact(&home, "production", &["--force"]).succeeded();
+    let told = home.longhaul(&["doctor"]);
+    assert!(told.stdout.contains("a value was redacted from it"), "{told}");
+    let again = home.longhaul(start);
+    assert!(again.stderr.contains("a value that was redacted here"), "{again}");
+}
+
+#[test]
+fn a_workflow_with_a_secret_in_it_does_not_start() {
+    let home = Home::new();
+    crate::walking::workflow(&home, "gated.yml", &GATED.replace("Go.", "Log in with sing-little-bird."));
+    let start = ["session", "start", "--workflow", "try.gated", "--goal", "x"];
+    let refused = home.run(&start).variable("FORGE_TOKEN", VALUE).go();
+    assert!(refused.stderr.contains("known secret") && !refused.stderr.contains(VALUE), "{refused}");
+    home.longhaul(&start).succeeded();
+}
+
+#[test]
+fn what_a_killed_restore_left_is_gone_after_a_redaction() {
+    let home = Home::new();
+    spill(&home);
+    let left = home.longhaul_home().join("data/.preparing-abc");
+    fs::create_dir(&left).unwrap();
+    fs::write(left.join("longhaul.db"), VALUE).unwrap();
+    redact(&home, VALUE, &[]).succeeded();
+    assert_eq!(holders(&home), [""; 0]);
 }

@@ -230,7 +230,7 @@ impl Session {
             return Err(Rejection::NotCompleted);
         }
         let mut events = self.permit(actor)?;
-        events.push(SessionEvent::Continued { phase: self.phase + 1, text });
+        events.push(SessionEvent::Continued { phase: self.phase.saturating_add(1), text });
         self.trail(&mut events).hand_out(None, step);
         Ok(events)
     }

@@ -62,11 +62,21 @@ impl Commands {
         if let Some(workflow) = known.1.get(&digest) {
             return Ok(workflow.clone());
         }
+        let unreadable = |problem: String| Error::WorkflowUnreadable { session: session.id, problem };
         let workflow: Workflow = match &pinned.workflow {
-            Content::Blob(blob) => serde_json::from_slice(&self.recorder.log.blob(blob.sha256)?),
+            Content::Blob(blob) => {
+                let bytes = self.recorder.log.blob(blob.sha256)?;
+                if canonical::sha256(&bytes) != blob.sha256 {
+                    return Err(unreadable("a value was redacted from it".to_owned()));
+                }
+                serde_json::from_slice(&bytes)
+            }
+            Content::Inline(_) if digest != pinned.hash => {
+                return Err(unreadable("a value was redacted from it".to_owned()));
+            }
             Content::Inline(value) => serde_json::from_value(value.clone()),
         }
-        .map_err(|error| Error::WorkflowUnreadable { session: session.id, problem: error.to_string() })?;
+        .map_err(|error| unreadable(error.to_string()))?;
         let workflow = Arc::new(workflow);
         known.1.insert(digest, workflow.clone());
         Ok(workflow)

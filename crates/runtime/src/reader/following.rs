@@ -1,8 +1,10 @@
 //! Whether a session can be followed at all.
 
+use longhaul_core::canonical::sha256;
 use longhaul_core::walk::follow_up::is_follow_up;
 use longhaul_core::workflow::Workflow;
 use longhaul_events::{Content, SessionEvent, SessionId, StepId};
+use longhaul_store::Log as _;
 
 use super::Reader;
 use crate::error::Error;
@@ -44,6 +46,11 @@ impl Reader {
             Ok(())
         })?;
         let Some(pinned) = pinned else { return Ok(None) };
+        if let Content::Blob(blob) = &pinned
+            && sha256(&self.store.blob(blob.sha256)?) != blob.sha256
+        {
+            return Ok(Some("its workflow cannot be read (a value was redacted from it)".to_owned()));
+        }
         let workflow: Workflow = match serde_json::from_value(self.value(&pinned)?) {
             Ok(workflow) => workflow,
             Err(error) => return Ok(Some(format!("its workflow cannot be read ({error})"))),

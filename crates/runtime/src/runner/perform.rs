@@ -23,6 +23,9 @@ pub(super) fn plan(run: &Run, order: &WorkOrder) -> Value {
     }
 }
 
+/// What stands in the place of a value that was taken out.
+const MARKS: [&str; 2] = ["[redacted]", "[secret:"];
+
 pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place, stop: &StopSwitch) -> Value {
     if let Some(refusal) = &place.refusal {
         return could_not_run(refusal);
@@ -34,6 +37,12 @@ pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place, stop: &StopSwitch
     match &run.what {
         RunWhat::Command(_) => {
             let command = command(run, order);
+            // In a shell the mark is a pattern, and would name other files than the value did.
+            if command.iter().any(|word| MARKS.iter().any(|mark| word.contains(mark))) {
+                return could_not_run(
+                    "a secret or redacted value was taken out of the command; let the command read it from a variable or a file of its own",
+                );
+            }
             let limit = Duration::from_millis(run.timeout_ms);
             result_of(&program(&command, &directory, place).timeout(limit), &command, stop)
         }

@@ -11,22 +11,23 @@ use longhaul_core::canonical::sha256;
 use longhaul_core::scrub::Scrubber;
 use longhaul_core::workflow::Workflow;
 use longhaul_events::{
-    Digest, SessionEvent, StreamEvent, StreamId, StreamKind, WorkspaceEvent, decode_batch, encode_batch,
+    Content, Digest, SessionEvent, StreamEvent, StreamId, StreamKind, WorkspaceEvent, decode_batch,
+    encode_batch,
 };
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use super::blobs::BlobFiles;
 use super::rows::HeadRow;
 use super::verify::stream_names;
-use super::{SqliteLog, schema};
+use super::{SqliteLog, replace, schema};
 use crate::error::StoreError;
 
-/// What becomes of names that hold the value: steps, vars, words that a pinned workflow cannot be read without.
+/// What becomes of names and of pinned workflows that hold the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Names {
     /// The redaction is refused.
     Spare,
-    /// They are taken out too, whatever cannot be followed afterwards.
+    /// It is taken out of them too, and the sessions that need them can no longer be followed.
     TakeOut,
 }
 
@@ -48,7 +49,8 @@ impl SqliteLog {
             // Pages keep traces of rows that were moved or removed long ago.
             let wiped = connection.execute_batch("VACUUM").map_err(StoreError::from);
             let emptied = wiped.and_then(|()| empty_write_ahead_log(connection));
-            files.and(emptied).map_err(|error| StoreError::TracesRemain(Box::new(error)))?;
+            let cleared = replace::clear_away(&self.folder);
+            files.and(emptied).and(cleared).map_err(|error| StoreError::TracesRemain(Box::new(error)))?;
             Ok::<_, StoreError>(redacted)
         })?;
         self.poke();
@@ -140,13 +142,17 @@ fn names_in(stream: &str, body: &[u8], scrubber: &Scrubber) -> bool {
         && scrubber.finds_any(body)
         && decode_batch::<SessionEvent>(body).is_ok_and(|events| {
             events.iter().flat_map(SessionEvent::names).any(|name| scrubber.finds_any(name.as_bytes()))
+                || events.iter().any(holds_a_workflow)
         })
 }
 
-/// Whether a workflow can be read from these bytes and no longer from the clean ones.
-fn breaks_a_workflow(bytes: &[u8], clean: &[u8]) -> bool {
-    let reads = |bytes| serde_json::from_slice::<Workflow>(bytes).is_ok();
-    !reads(clean) && reads(bytes)
+/// A workflow of which a word was changed is another workflow: a condition that never holds, a gate that is gone.
+fn is_workflow(bytes: &[u8]) -> bool {
+    serde_json::from_slice::<Workflow>(bytes).is_ok()
+}
+
+fn holds_a_workflow(event: &SessionEvent) -> bool {
+    matches!(event, SessionEvent::WorkflowPinned { workflow: Content::Inline(_), .. })
 }
 
 fn scrubbed_events<E: StreamEvent>(body: &[u8], scrubber: &Scrubber) -> Option<Vec<u8>> {
@@ -177,7 +183,7 @@ fn redact_blobs(
             continue;
         }
         let clean = scrubber.bytes(&bytes).into_owned();
-        if names == Names::Spare && breaks_a_workflow(&bytes, &clean) {
+        if names == Names::Spare && is_workflow(&bytes) {
             return Err(StoreError::InNames { stream: "the sessions that follow one workflow".to_owned() });
         }
         let proof = proof_after(&bytes, hash, row.get(2)?, &clean);

@@ -39,13 +39,19 @@ pub(super) fn join(folder: &Path) -> Result<Presence, StoreError> {
 pub(super) fn alone(folder: &Path, doing: &'static str) -> Result<Presence, StoreError> {
     let alone = Presence::alone(folder, doing)?;
     finish(folder, &alone)?;
+    clear_away(folder)?;
+    Ok(alone)
+}
+
+/// Removes what was prepared and never decided. While anybody uses the store, nobody prepares.
+pub(super) fn clear_away(folder: &Path) -> Result<(), StoreError> {
     for left_over in entries(folder)? {
         let name = left_over.file_name().unwrap_or_default().as_encoded_bytes();
         if name.starts_with(PREPARING.as_bytes()) {
             fs::remove_dir_all(&left_over).map_err(StoreError::file("remove", &left_over))?;
         }
     }
-    Ok(alone)
+    Ok(())
 }
 
 /// A new folder to make a database in.

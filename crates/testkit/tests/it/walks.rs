@@ -188,7 +188,7 @@ fn heavy_a_long_walk_that_dies_at_its_nth_commit_comes_to_the_same_end() {
         assert_eq!(story(&walk), expected, "killed at commit {n}");
         no_handle_was_used_twice(&walk.events());
         if ended {
-            assert!(n > 60, "nobody was killed at commit {n}");
+            assert!(n > 40, "nobody was killed at commit {n}");
             return;
         }
     }

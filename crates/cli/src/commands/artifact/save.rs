@@ -1,5 +1,6 @@
 //! `longhaul artifact save`: writes an artifact to a file.
 
+use std::fs;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,8 +33,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         context.output.text(&text, &artifact.value)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let written = whole_beside(&args.file, &text).map_err(CliError::file("write", &args.file))?;
-    let placed = if args.force { written.persist(&args.file) } else { written.persist_noclobber(&args.file) };
+    let file = behind_links(&args.file)?;
+    let written = whole_beside(&file, &text).map_err(CliError::file("write", &args.file))?;
+    let placed = if args.force { written.persist(&file) } else { written.persist_noclobber(&file) };
     placed.map_err(|error| match error.error.kind() {
         io::ErrorKind::AlreadyExists => CliError::ExistsUnforced { path: args.file.clone() },
         _ => CliError::file("write", &args.file)(error.error),
@@ -44,11 +46,23 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     Ok(ExitCode::SUCCESS)
 }
 
+/// The file that a link leads to. What is no file (a device, a pipe) would not survive being replaced.
+fn behind_links(path: &Path) -> Result<PathBuf, CliError> {
+    match fs::canonicalize(path) {
+        Ok(file) if file.is_file() => Ok(file),
+        Ok(_) => Err(CliError::NotAPlainFile { path: path.to_owned() }),
+        Err(_) => Ok(path.to_owned()),
+    }
+}
+
 /// The whole text in a file beside the one that is meant, so that nobody ever sees half of it.
 fn whole_beside(file: &Path, text: &str) -> std::io::Result<NamedTempFile> {
     let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     let mut written = NamedTempFile::new_in(folder)?;
     written.write_all(text.as_bytes())?;
+    if let Ok(old) = fs::metadata(file) {
+        written.as_file().set_permissions(old.permissions())?;
+    }
     written.as_file().sync_all()?;
     Ok(written)
 }

@@ -1,6 +1,6 @@
 //! How large and how deep an answer may be, and what it may not hold.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 use super::Reason;
 
@@ -50,6 +50,9 @@ pub(crate) fn judge_vars(vars: &Map<String, Value>, reasons: &mut Vec<Reason>) {
     if shape.has_nul || vars.keys().any(|name| name.contains('\0')) {
         reasons.push(nul("vars"));
     }
+    if shape.has_inexact {
+        reasons.push(inexact("vars"));
+    }
     if let Some(key) = shape.prototype_like {
         reasons.push(forbidden_key(key, "vars"));
     }
@@ -68,6 +71,9 @@ pub(super) fn judge_artifact(index: usize, artifact: &Value, reasons: &mut Vec<R
     );
     if shape.has_nul {
         reasons.push(nul(&name));
+    }
+    if shape.has_inexact {
+        reasons.push(inexact(&name));
     }
     if let Some(key) = shape.prototype_like {
         reasons.push(forbidden_key(key, &name));
@@ -118,6 +124,21 @@ fn forbidden_key(key: &str, within: &str) -> Reason {
     Reason::new("forbidden_key", message, "choose another name for it")
 }
 
+/// Beyond this, two numbers that differ are one and the same to whoever reads JSON by its standard.
+const MOST_EXACT: f64 = 9_007_199_254_740_991.0;
+
+fn is_inexact(number: &Number) -> bool {
+    number.as_f64().is_none_or(|number| number.abs() > MOST_EXACT)
+}
+
+fn inexact(name: &str) -> Reason {
+    Reason::new(
+        "inexact_number",
+        format!("{name}: a number is larger than 2^53 - 1, and would not be kept exactly"),
+        "write it as text",
+    )
+}
+
 fn nul(name: &str) -> Reason {
     Reason::new(
         "nul",
@@ -130,6 +151,7 @@ fn nul(name: &str) -> Reason {
 struct Shape {
     depth: usize,
     has_nul: bool,
+    has_inexact: bool,
     prototype_like: Option<&'static str>,
 }
 
@@ -138,6 +160,7 @@ impl Shape {
         Self {
             depth: self.depth.max(other.depth),
             has_nul: self.has_nul || other.has_nul,
+            has_inexact: self.has_inexact || other.has_inexact,
             prototype_like: self.prototype_like.or(other.prototype_like),
         }
     }
@@ -150,7 +173,8 @@ fn shape(value: &Value) -> Shape {
     while let Some((value, depth)) = open.pop() {
         shape.depth = shape.depth.max(depth);
         match value {
-            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+            Value::Null | Value::Bool(_) => {}
+            Value::Number(number) => shape.has_inexact |= is_inexact(number),
             Value::String(text) => shape.has_nul |= text.contains('\0'),
             Value::Array(items) => open.extend(items.iter().map(|item| (item, depth + 1))),
             Value::Object(fields) => {
@@ -164,4 +188,24 @@ fn shape(value: &Value) -> Shape {
         }
     }
     shape
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_number_that_would_be_rounded_is_refused() {
+        let codes = |value: Value| {
+            let mut reasons = Vec::new();
+            judge_artifact(0, &value, &mut reasons);
+            reasons.into_iter().map(|reason| reason.code).collect::<Vec<_>>()
+        };
+        assert_eq!(codes(json!({"id": 9_007_199_254_740_991_u64, "small": -3.5})), [""; 0]);
+        assert_eq!(codes(json!({"id": 9_007_199_254_740_993_u64})), ["inexact_number"]);
+        assert_eq!(codes(serde_json::from_str("[12345678901234567890123]").unwrap()), ["inexact_number"]);
+        assert_eq!(codes(json!({"a": [{"__proto__": 1}]})), ["forbidden_key"]);
+    }
 }

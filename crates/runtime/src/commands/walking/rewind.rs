@@ -5,7 +5,7 @@ use longhaul_core::walk::follow_up;
 use longhaul_core::walk::view::StepView;
 use longhaul_events::{
     Channel, CloseOutcome, Content, GateKind, NodeId, Nonce, Reason, Restored, Seq, SessionEvent, SessionId,
-    StepId,
+    StepId, Timestamp,
 };
 use serde_json::json;
 
@@ -33,11 +33,8 @@ struct Stop {
 enum StopAt {
     Step { prompt: Content },
     Work,
-    Gate { kind: GateKind, question: Content, accepts: Channel },
+    Gate { question: Content, accepts: Channel, wait_ms: u64 },
 }
-
-/// How long a gate waits that a session was taken back to.
-const GATE_WAIT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
 impl Commands {
     /// Takes a session back to an earlier step: a fork with a reason. Touches no file. A person's to do: it
@@ -67,18 +64,20 @@ impl Commands {
 
     /// How the session last came to a step.
     fn last_stop(&self, rewind: &Rewind) -> Result<Stop, Error> {
-        let mut last: Option<Stop> = None;
+        let mut stops: Vec<Stop> = Vec::new();
         self.each_decision(rewind.session, Seq(0), |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
                 // What a fork left behind is not on the way any more.
                 if let SessionEvent::Forked { from, .. } = &event {
-                    last = last.take().filter(|stop| stop.node <= *from);
+                    stops.retain(|stop| stop.node <= *from);
                 }
-                last = stop(event).filter(|stop| stop.step == rewind.step).or(last.take());
+                stops.extend(stop(event, decision.at).filter(|stop| stop.step == rewind.step));
             }
             Ok(None::<()>)
         })?;
-        last.ok_or_else(|| Error::NeverHandedOut { session: rewind.session, step: rewind.step.0.clone() })
+        stops
+            .pop()
+            .ok_or_else(|| Error::NeverHandedOut { session: rewind.session, step: rewind.step.0.clone() })
     }
 
     /// The same step, work or gate once more, with the reason where somebody reads it.
@@ -91,9 +90,9 @@ impl Commands {
     ) -> Result<Arrival, Error> {
         let (step, place) = (restored.step.clone(), restored.place.clone());
         Ok(match stop {
-            StopAt::Gate { kind, question, accepts } => {
-                let until = self.clock.now().plus_ms(GATE_WAIT_MS);
-                let (kind, question, accepts) = (*kind, question.clone(), *accepts);
+            StopAt::Gate { question, accepts, wait_ms } => {
+                let until = self.clock.now().plus_ms(*wait_ms);
+                let (kind, question, accepts) = (GateKind::Gate, question.clone(), *accepts);
                 Arrival::Gate(NewGate { step, kind, question, accepts, until, place })
             }
             StopAt::Step { prompt } => {
@@ -117,7 +116,7 @@ impl Commands {
         let ((), after) = self.decide_and_keep(id, &Contents::default(), |session| {
             let workflow = self.workflow_of(session)?;
             let standing = self.standing_of(&workflow, session)?;
-            let step = follow_up::ask(&standing, session.phase + 1, text, self.nonce());
+            let step = follow_up::ask(&standing, session.phase.saturating_add(1), text, self.nonce());
             let text = Content::Inline(json!(text));
             let command = Command::Continue { actor: self.actor(None), text, step };
             Ok(Decided::Events(session.decide(command)?, ()))
@@ -141,16 +140,19 @@ impl Commands {
 }
 
 /// The stop that an event makes, if it makes one. Where a session was parked nothing can be done again.
-fn stop(event: SessionEvent) -> Option<Stop> {
+fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
     match event {
         SessionEvent::StepHandedOut { node, step, prompt, .. } => {
             Some(Stop { node, step, at: StopAt::Step { prompt } })
         }
         SessionEvent::WorkBegan { work, step, .. } => Some(Stop { node: work, step, at: StopAt::Work }),
-        SessionEvent::GateOpened { gate, step, kind, question, accepts, .. } => {
-            Some(Stop { node: gate, step, at: StopAt::Gate { kind, question, accepts } })
+        SessionEvent::GateOpened { gate, step, kind: GateKind::Gate, question, accepts, until, .. } => {
+            let wait_ms = u64::try_from(until.0.saturating_sub(at.0)).unwrap_or_default();
+            Some(Stop { node: gate, step, at: StopAt::Gate { question, accepts, wait_ms } })
         }
-        SessionEvent::Opened { .. }
+        // Whoever goes back to a step that is confirmed wants the step, and is asked again after it.
+        SessionEvent::GateOpened { kind: GateKind::Confirmation, .. }
+        | SessionEvent::Opened { .. }
         | SessionEvent::DriverTaken { .. }
         | SessionEvent::DriverRenewed { .. }
         | SessionEvent::DriverExpired { .. }

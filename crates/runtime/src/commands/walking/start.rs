@@ -43,12 +43,30 @@ impl Commands {
         self.view(&session, shown, start.warnings.clone())
     }
 
-    /// Ids and names are not scrubbed, because the log hangs together by them. So none may hold a secret.
-    fn refuse_secret_names(&self, workflow: &Workflow, vars: &Map<String, Value>) -> Result<(), Error> {
-        let ids = workflow.all_steps().into_iter().map(|step| &step.id);
-        match ids.chain(vars.keys()).find(|name| self.recorder.scrubber().finds_any(name.as_bytes())) {
-            Some(_) => Err(Error::BadStart(vec![secret_name()])),
-            None => Ok(()),
+    /// Names are not scrubbed, because the log hangs together by them, and neither is a workflow: with a mark in
+    /// the place of a word it would be another one. So none may hold a secret.
+    fn refuse_secrets(&self, compiled: &Value, vars: &Map<String, Value>) -> Result<(), Error> {
+        let scrubber = self.recorder.scrubber();
+        if vars.keys().any(|name| scrubber.finds_any(name.as_bytes())) {
+            return Err(Error::BadStart(vec![secret_name()]));
+        }
+        let mut clean = compiled.clone();
+        scrubber.value(&mut clean);
+        if clean != *compiled || scrubber.finds_any(compiled.to_string().as_bytes()) {
+            return Err(Error::BadStart(vec![secret_in_workflow()]));
+        }
+        Ok(())
+    }
+
+    /// One that was redacted here stays redacted, and nobody could follow it.
+    fn refuse_redacted(&self, compiled: &Value) -> Result<(), Error> {
+        let digest = canonical::sha256(compiled.to_string().as_bytes());
+        match self.recorder.log.blob(digest) {
+            Ok(bytes) if canonical::sha256(&bytes) != digest => {
+                Err(Error::BadStart(vec![redacted_workflow()]))
+            }
+            // Not there, or not readable: then storing it tells.
+            Ok(_) | Err(_) => Ok(()),
         }
     }
 
@@ -60,9 +78,10 @@ impl Commands {
         let vars = vars.into_iter().map(|(name, value)| (name, Arc::new(value))).collect();
         let coordinator = start.parent.map_or(Coordinator::Nobody, |_| Coordinator::Parent);
         let standing = Standing { workflow, coordinator, place: Place::default(), vars, items: Vec::new() };
-        self.refuse_secret_names(workflow, &start.vars)?;
-        let onward = Walk::new(standing, self.given()).begin().map_err(Error::BadStart)?;
         let compiled = serde_json::to_value(workflow).expect("a workflow has string keys only");
+        self.refuse_secrets(&compiled, &start.vars)?;
+        self.refuse_redacted(&compiled)?;
+        let onward = Walk::new(standing, self.given()).begin().map_err(Error::BadStart)?;
         let pin = PinWorkflow {
             id: workflow.id.clone(),
             version: workflow.version.clone(),
@@ -80,6 +99,22 @@ impl Commands {
             workflow: Some(pin),
         })
     }
+}
+
+fn secret_in_workflow() -> Reason {
+    Reason::new(
+        "secret_in_the_workflow",
+        "the workflow holds a known secret, or something that looks like one",
+        "take it out of the file; a command can read it from a variable or a file of its own",
+    )
+}
+
+fn redacted_workflow() -> Reason {
+    Reason::new(
+        "redacted_workflow",
+        "the workflow holds a value that was redacted here",
+        "take the value out of the file, then start it again",
+    )
 }
 
 /// Says no to a name that holds a known secret, without saying the name.
