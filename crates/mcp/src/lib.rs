@@ -1,0 +1,3 @@
+//! The MCP server: each tool is one command or one query.
+
+pub mod protocol;
