@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -37,6 +38,12 @@ pub(crate) enum CliError {
         "`--config` stands before and after the command, and only one place counts; write all of them in one"
     )]
     ScatteredSettings,
+    #[error("the MCP server ended: {0}; start it again")]
+    Mcp(#[source] io::Error),
+    #[error("could not listen on `{address}`: {source}; choose another port, or stop what has it")]
+    Listen { address: SocketAddr, source: io::Error },
+    #[error("the token of `{name}` is too short or holds spaces; set one of 16 letters or more without spaces")]
+    WeakToken { name: &'static str },
     #[error("`{0}` is not an error code; `longhaul explain` lists them")]
     UnknownCode(String),
     #[error("there is no command `{0}`; `longhaul help --all` lists them")]
@@ -64,6 +71,9 @@ impl CliError {
             | Self::NoValue
             | Self::NobodyToAsk
             | Self::ScatteredSettings
+            | Self::Mcp(_)
+            | Self::Listen { .. }
+            | Self::WeakToken { .. }
             | Self::UnknownCode(_)
             | Self::UnknownCommand(_) => None,
         }
@@ -77,9 +87,10 @@ impl CliError {
             | Self::BadInput { .. }
             | Self::NobodyToAsk
             | Self::ScatteredSettings
+            | Self::WeakToken { .. }
             | Self::UnknownCode(_)
             | Self::UnknownCommand(_) => Kind::Usage,
-            Self::File { .. } | Self::NoStore { .. } => Kind::Environment,
+            Self::File { .. } | Self::NoStore { .. } | Self::Mcp(_) | Self::Listen { .. } => Kind::Environment,
         }
     }
 

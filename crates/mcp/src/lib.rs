@@ -1,3 +1,18 @@
 //! The MCP server: each tool is one command or one query.
+//!
+//! [`protocol`] speaks MCP and knows no tool; [`Longhaul`] is the handler that has ours. Nothing here stores: what
+//! writes goes through the façades of `runtime`.
 
+mod arguments;
+mod desk;
 pub mod protocol;
+mod refusal;
+mod rehydrate;
+mod reply;
+mod serve;
+mod server;
+mod tools;
+mod words;
+
+pub use serve::{HttpOptions, serve_http, serve_stdio};
+pub use server::{Longhaul, Profile};

@@ -14,6 +14,7 @@ use longhaul_core::scrub::Scrubber;
 use longhaul_store::{Log, SqliteLog};
 
 use crate::clock::{Clock, Entropy};
+use crate::reader::Reader;
 use crate::recorder::Recorder;
 
 /// The write side of the system.
@@ -53,5 +54,10 @@ impl Commands {
         entropy: Entropy,
     ) -> Self {
         Self { store: Some(store.clone()), ..Self::over(store, scrubber, clock, entropy) }
+    }
+
+    /// The read side of the same store, without opening it again; `None` over a log that is no store.
+    pub fn reader(&self) -> Option<Reader> {
+        self.store.clone().map(Reader::new)
     }
 }

@@ -11,7 +11,9 @@ mod error;
 pub mod maintenance;
 mod places;
 mod reader;
+mod recap;
 mod recorder;
+mod resuming;
 mod runner;
 mod secrets;
 mod starting;
@@ -25,7 +27,9 @@ pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
 pub use commands::carrying::ImportedSessions;
 pub use commands::session::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
-pub use commands::walking::{Advance, AnswerGate, Checkpoint, Rewind, StartSession, WorkOrder, WorkResult};
+pub use commands::walking::{
+    Advance, AnswerGate, Checkpoint, PlanState, PlannedStep, Rewind, StartSession, WorkOrder, WorkResult,
+};
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use error::{Error, Kind};
@@ -34,6 +38,8 @@ pub use reader::{
     Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader, StoryEntry,
     Tail, Telling, WorkspaceView, clear_winner,
 };
+pub use recap::{Recap, TOKEN_BYTES};
+pub use resuming::ResumeQuery;
 pub use runner::{run_apart, run_work};
 pub use starting::NewWalk;
 pub use system::{Settings, System};

@@ -24,6 +24,18 @@ impl Token {
         fits.then(|| Self(text.to_owned()))
     }
 
+    /// One that nobody can guess.
+    pub fn random() -> Self {
+        let mut bytes = [0_u8; 24];
+        getrandom::fill(&mut bytes).expect("the operating system has randomness to give");
+        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+
+    /// For showing it once to whoever started the server.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+
     /// No early exit: how far a guess was right must not show in the time taken.
     fn is(&self, guess: &[u8]) -> bool {
         let own = self.0.as_bytes();

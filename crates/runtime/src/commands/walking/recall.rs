@@ -128,7 +128,7 @@ impl Commands {
         Ok(last)
     }
 
-    fn handed_out(&self, id: SessionId, node: NodeId) -> Result<HandedOut, Error> {
+    pub(super) fn handed_out(&self, id: SessionId, node: NodeId) -> Result<HandedOut, Error> {
         match self.event_at(id, node.0)?.1 {
             SessionEvent::StepHandedOut { node, nonce, step, place, prompt, .. } => {
                 Ok(HandedOut { node, nonce, step, place, prompt: self.value_of(&prompt)? })

@@ -1,0 +1,58 @@
+//! `longhaul mcp`: the server that coding agents connect to.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use longhaul_mcp::protocol::Token;
+use longhaul_mcp::{HttpOptions, Longhaul, Profile};
+
+use crate::context::Context;
+use crate::error::CliError;
+
+/// Where a token for other machines is read from.
+const TOKEN_VARIABLE: &str = "LONGHAUL_MCP_TOKEN";
+
+/// Serve a coding agent over MCP: workflows one step at a time, and sessions that are never lost.
+///
+/// Speaks on standard input and output, as agents start it, or with `--http` on a port, at `/mcp`. On any address but
+/// loopback clients must send `Authorization: Bearer TOKEN`; the token is that of `LONGHAUL_MCP_TOKEN`, else one is
+/// made and shown once on standard error.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Listen on this address instead of standard input.
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    http: Option<SocketAddr>,
+
+    /// A name, beside `localhost`, under which clients reach this machine; may be repeated.
+    #[arg(long, value_name = "NAME", requires = "http")]
+    allow_host: Vec<String>,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    let server = Longhaul::new(context.settings()?, Profile::Outer);
+    match args.http {
+        None => longhaul_mcp::serve_stdio(server).map_err(CliError::Mcp)?,
+        Some(address) => {
+            let token = token(context, address)?;
+            let options = HttpOptions { address, token, names: args.allow_host.clone() };
+            let ready = |address| context.output.complain(&format!("listening on http://{address}/mcp"));
+            let failed = |source| CliError::Listen { address, source };
+            longhaul_mcp::serve_http(&server, options, ready).map_err(failed)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// On loopback only this machine comes in, so a token is asked for there only if one was set.
+fn token(context: &Context, address: SocketAddr) -> Result<Option<Token>, CliError> {
+    if let Some(text) = std::env::var_os(TOKEN_VARIABLE).filter(|text| !text.is_empty()) {
+        let token = text.to_str().and_then(Token::new);
+        return token.map(Some).ok_or(CliError::WeakToken { name: TOKEN_VARIABLE });
+    }
+    if address.ip().is_loopback() {
+        return Ok(None);
+    }
+    let token = Token::random();
+    context.output.complain(&format!("clients need this token: {}", token.reveal()));
+    Ok(Some(token))
+}
