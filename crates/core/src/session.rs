@@ -11,7 +11,7 @@
 //! | step out | finish or refuse by a reissued handle | `Forked`, then as above |
 //! | work due, driven | start work, finish work | `WorkStarted`; `WorkFinished`, then the way on |
 //! | gate open | answer, time out | `GateAnswered`, then the way on; `GateExpired`, `Closed` |
-//! | open | reissue an older node, checkpoint | `HandleReissued`, `Checkpointed` |
+//! | open | reissue an older node, checkpoint, report | `HandleReissued`, `Checkpointed`, `Reported` |
 //! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
 //! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | close | `Closed` |
@@ -262,6 +262,7 @@ impl Session {
             | SessionEvent::WayChosen { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::Checkpointed { .. }
+            | SessionEvent::Reported { .. }
             | SessionEvent::Rewound { .. } => {}
             SessionEvent::Closed { outcome } => {
                 self.lease = None;

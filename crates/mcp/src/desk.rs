@@ -1,6 +1,6 @@
 //! Where calls are worked on: the installation and its store, opened when somebody first needs it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use longhaul_runtime::types::SessionId;
@@ -35,10 +35,6 @@ impl Desk {
             )));
         }
         Ok(System::new(Settings { directory, ..self.settings.clone() }))
-    }
-
-    pub(crate) fn directory(&self) -> &PathBuf {
-        &self.settings.directory
     }
 
     /// The write side. Makes the store if there is none.

@@ -5,10 +5,13 @@
 
 mod arguments;
 mod desk;
+mod gate;
+mod prompts;
 pub mod protocol;
 mod refusal;
 mod rehydrate;
 mod reply;
+mod resources;
 mod serve;
 mod server;
 mod tools;

@@ -29,22 +29,24 @@ impl Reply {
         Self { view: Some(view.clone()), ..Self::new(words::step(&view), &view) }
     }
 
-    /// A refusal; with where the session stands, if that is known, so that there is a handle to go on from.
-    pub(crate) fn refused(refusal: &Refusal, standing: Option<StepView>) -> Self {
-        let error = json!({ "code": refusal.code, "message": refusal.message });
-        let mark = refusal.code.map(|code| format!("[{code}]")).unwrap_or_default();
-        let mut text = format!("error{mark}: {}\n", refusal.message);
-        let value = match standing {
-            None => json!({ "error": error }),
-            Some(view) => {
-                // It was told before, and the error is what matters now.
-                let view = StepView { prompt: None, ..view };
-                text = format!("{text}\n{}", words::step(&view));
-                let mut value = serde_json::to_value(&view).expect("a view has string keys only");
-                value["error"] = error;
-                value
-            }
-        };
+    /// A refusal, with the token that is as good as it was before the call.
+    pub(crate) fn refused(refusal: &Refusal, token: Option<(&'static str, String)>) -> Self {
+        let mut text = words::error(refusal);
+        let mut value = json!({ "error": error(refusal) });
+        if let Some((name, token)) = token {
+            text = format!("{text}{name}: {token}\n");
+            value[name] = json!(token);
+        }
+        Self { text, value, view: None, is_error: true }
+    }
+
+    /// A refusal, with where the session stands, so that there is a handle to go on from.
+    pub(crate) fn refused_at(refusal: &Refusal, view: StepView) -> Self {
+        // The prompt was told before, and the error is what matters now.
+        let view = StepView { prompt: None, ..view };
+        let text = format!("{}\n{}", words::error(refusal), words::step(&view));
+        let mut value = serde_json::to_value(&view).expect("a view has string keys only");
+        value["error"] = error(refusal);
         Self { text, value, view: None, is_error: true }
     }
 
@@ -55,4 +57,8 @@ impl Reply {
         result.structured_content = Some(self.value);
         result
     }
+}
+
+fn error(refusal: &Refusal) -> Value {
+    json!({ "code": refusal.code, "message": refusal.message })
 }

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use longhaul_runtime::types::{Channel, GateView, Requires, StepView, channel_word};
 
+use crate::refusal::Refusal;
+
 /// The step first, then everything that is needed to go on.
 pub(crate) fn step(view: &StepView) -> String {
     let mut text = String::new();
@@ -25,6 +27,14 @@ pub(crate) fn step(view: &StepView) -> String {
         text += &gate_words(gate);
     }
     text + &next(view)
+}
+
+/// What went wrong, with the page that says more.
+pub(crate) fn error(refusal: &Refusal) -> String {
+    match refusal.code {
+        Some(code) => format!("error[{code}]: {}\n", refusal.message),
+        None => format!("error: {}\n", refusal.message),
+    }
 }
 
 fn heading(view: &StepView) -> String {

@@ -8,6 +8,7 @@ mod commands;
 mod config;
 mod doctor;
 mod error;
+pub mod leaf;
 pub mod maintenance;
 mod places;
 mod reader;
@@ -60,7 +61,7 @@ pub mod types {
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         Channel, Checkout, Choice, CloseOutcome, Considered, Digest, Driver, Epoch, GateKind, NodeId,
-        Position, Reason, Seq, SessionId, StepId, StreamId, Timestamp, Verdict as GateVerdict, WorkspaceId,
+        Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp, Verdict as GateVerdict, WorkspaceId,
     };
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

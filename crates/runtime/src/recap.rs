@@ -1,6 +1,6 @@
 //! What happened in a session so far, for somebody who was not there and has little room.
 
-use longhaul_events::SessionId;
+use longhaul_events::{ReportKind, SessionId};
 
 use crate::commands::Commands;
 use crate::commands::walking::{PlanState, PlannedStep};
@@ -75,6 +75,9 @@ fn told(entry: &StoryEntry) -> Option<String> {
         Happened::Finished { step, artifacts, .. } => {
             format!("- `{}`: done, artifacts: {}", step.0, artifacts.join(", "))
         }
+        Happened::Reported { kind: ReportKind::Fact, report, .. } => {
+            format!("- fact: {}", report["fact"].as_str().unwrap_or_default())
+        }
         Happened::Noted { step, notes } => format!("- in the middle of `{}`: {}", step.0, notes.trim()),
         Happened::Refused { step, reasons, .. } => {
             let reasons: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
@@ -97,6 +100,7 @@ fn told(entry: &StoryEntry) -> Option<String> {
         | Happened::GateOpened { .. }
         | Happened::GateExpired { .. }
         | Happened::Parked { .. }
+        | Happened::Reported { .. }
         | Happened::HandleReissued { .. }
         | Happened::Forked { .. }
         | Happened::Closed { .. }

@@ -3,8 +3,10 @@
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
+use clap::ValueEnum;
 use longhaul_mcp::protocol::Token;
 use longhaul_mcp::{HttpOptions, Longhaul, Profile};
+use longhaul_runtime::types::SessionId;
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -23,13 +25,36 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
 
+    /// Who it is for: `outer` is an agent that a person drives, `leaf` one that works on a single session.
+    #[arg(long, value_name = "PROFILE", default_value = "outer")]
+    profile: ProfileName,
+
+    /// The session that a `leaf` works on.
+    #[arg(long, value_name = "ID", required_if_eq("profile", "leaf"))]
+    session: Option<SessionId>,
+
     /// A name, beside `localhost`, under which clients reach this machine; may be repeated.
     #[arg(long, value_name = "NAME", requires = "http")]
     allow_host: Vec<String>,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum ProfileName {
+    Outer,
+    Leaf,
+}
+
+impl Args {
+    fn profile(&self) -> Profile {
+        match (self.profile, self.session) {
+            (ProfileName::Leaf, Some(session)) => Profile::Leaf(session),
+            (ProfileName::Outer | ProfileName::Leaf, _) => Profile::Outer,
+        }
+    }
+}
+
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
-    let server = Longhaul::new(context.settings()?, Profile::Outer);
+    let server = Longhaul::new(context.settings()?, args.profile());
     match args.http {
         None => longhaul_mcp::serve_stdio(server).map_err(CliError::Mcp)?,
         Some(address) => {

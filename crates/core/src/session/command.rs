@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_events::{
     Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, Place, Reason,
-    Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp, Verdict, WorkspaceId,
+    ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp, Verdict, WorkspaceId,
 };
 
 /// Makes a session. Random bytes come from the caller.
@@ -97,6 +97,11 @@ pub enum Command {
         actor: Actor,
         node: NodeId,
         notes: Content,
+    },
+    /// Changes nothing, so a driver at work is not in the way.
+    Report {
+        kind: ReportKind,
+        report: Content,
     },
     Rewind {
         rewind: RewindTo,

@@ -1,1 +1,7 @@
-//! x
+//! The server, driven by clients of both eras, in this process and without any.
+
+mod client;
+mod garbage;
+mod gates;
+mod listing;
+mod walking;

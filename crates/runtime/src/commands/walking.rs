@@ -5,6 +5,7 @@ mod checkpoint;
 mod gate;
 mod recall;
 mod rehydrate;
+mod report;
 mod rewind;
 mod start;
 mod work;

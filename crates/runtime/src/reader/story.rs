@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
 use longhaul_events::{
-    Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, Seq, SessionEvent,
+    Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, ReportKind, Seq, SessionEvent,
     SessionId, StepId, Verdict,
 };
 use longhaul_store::views::SessionRow;
@@ -97,6 +97,11 @@ pub enum Happened {
     Noted {
         step: StepId,
         notes: String,
+    },
+    Reported {
+        step: Option<StepId>,
+        kind: ReportKind,
+        report: Value,
     },
     HandleReissued {
         step: StepId,
@@ -220,7 +225,8 @@ impl Teller<'_> {
             | SessionEvent::StepFinished { .. }
             | SessionEvent::AttemptRefused { .. }
             | SessionEvent::VarsChanged { .. }
-            | SessionEvent::Checkpointed { .. }) => return self.answering(event),
+            | SessionEvent::Checkpointed { .. }
+            | SessionEvent::Reported { .. }) => return self.answering(event),
             event @ (SessionEvent::WorkBegan { .. }
             | SessionEvent::WorkStarted { .. }
             | SessionEvent::WorkFinished { .. }
@@ -268,6 +274,10 @@ impl Teller<'_> {
             }
             SessionEvent::Checkpointed { node, notes } => {
                 Some(Happened::Noted { step: self.step(node), notes: self.reader.words(&notes)? })
+            }
+            SessionEvent::Reported { node, kind, report } => {
+                let step = node.map(|node| self.step(node));
+                Some(Happened::Reported { step, kind, report: self.reader.value(&report)? })
             }
             _ => None,
         })

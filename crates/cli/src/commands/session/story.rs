@@ -1,6 +1,6 @@
 //! The story of a session in words.
 
-use longhaul_runtime::types::{Choice, CloseOutcome, Considered, GateVerdict, Reason};
+use longhaul_runtime::types::{Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind};
 use longhaul_runtime::{Branch, Happened, StoryEntry};
 use serde_json::Value;
 
@@ -56,6 +56,7 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             ("vars changed".to_owned(), more)
         }
         Happened::Noted { step, notes } => (format!("notes in the middle of `{step}`"), vec![notes.clone()]),
+        Happened::Reported { kind, report, .. } => (reported(*kind).to_owned(), vec![short(report)]),
         Happened::Closed { outcome } => (closed(outcome), Vec::new()),
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
@@ -66,6 +67,15 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             vec![because.clone()],
         ),
         other => without_the_agent(other),
+    }
+}
+
+const fn reported(kind: ReportKind) -> &'static str {
+    match kind {
+        ReportKind::Issue => "the agent reported an issue",
+        ReportKind::WorkflowBug => "the agent reported a mistake in the workflow",
+        ReportKind::Fact => "the agent noted a fact",
+        ReportKind::Question => "the agent asked a question",
     }
 }
 
