@@ -23,6 +23,8 @@ use std::process::ExitCode;
 
 use clap::CommandFactory as _;
 
+pub(crate) use mcp::Obstacle;
+
 use crate::context::{Context, Globals};
 use crate::error::CliError;
 

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use longhaul_runtime::{Error, Kind, terminal};
 use serde_json::json;
 
+use crate::commands::Obstacle;
 use crate::output::{Format, Output};
 
 pub(crate) const REFUSED: u8 = 3;
@@ -38,6 +39,10 @@ pub(crate) enum CliError {
         "`--config` stands before and after the command, and only one place counts; write all of them in one"
     )]
     ScatteredSettings,
+    #[error("neither `HOME` nor the list of users says where your home is; set `HOME`")]
+    NoHome,
+    #[error("`{}` was left as it is: {why}; put this into it by hand:\n{snippet}", path.display())]
+    Unwritable { path: PathBuf, why: Obstacle, snippet: String },
     #[error("the MCP server ended: {0}; start it again")]
     Mcp(#[source] io::Error),
     #[error("could not listen on `{address}`: {source}; choose another port, or stop what has it")]
@@ -71,6 +76,8 @@ impl CliError {
             | Self::NoValue
             | Self::NobodyToAsk
             | Self::ScatteredSettings
+            | Self::NoHome
+            | Self::Unwritable { .. }
             | Self::Mcp(_)
             | Self::Listen { .. }
             | Self::WeakToken { .. }
@@ -82,7 +89,9 @@ impl CliError {
     const fn kind(&self) -> Kind {
         match self {
             Self::Runtime(error) => error.kind(),
-            Self::Exists { .. } | Self::ExistsUnforced { .. } | Self::NoValue => Kind::Refused,
+            Self::Exists { .. } | Self::ExistsUnforced { .. } | Self::NoValue | Self::Unwritable { .. } => {
+                Kind::Refused
+            }
             Self::NotText { .. }
             | Self::BadInput { .. }
             | Self::NobodyToAsk
@@ -90,7 +99,11 @@ impl CliError {
             | Self::WeakToken { .. }
             | Self::UnknownCode(_)
             | Self::UnknownCommand(_) => Kind::Usage,
-            Self::File { .. } | Self::NoStore { .. } | Self::Mcp(_) | Self::Listen { .. } => Kind::Environment,
+            Self::File { .. }
+            | Self::NoStore { .. }
+            | Self::NoHome
+            | Self::Mcp(_)
+            | Self::Listen { .. } => Kind::Environment,
         }
     }
 

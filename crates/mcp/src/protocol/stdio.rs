@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 use std::io;
 
-use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, ServerJsonRpcMessage};
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage, JsonRpcRequest, ProtocolVersion,
+    ServerJsonRpcMessage,
+};
 use rmcp::service::{RoleServer, ServerInitializeError};
 use rmcp::transport::Transport;
 use rmcp::{ServerHandler, ServiceExt as _};
@@ -11,6 +14,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
+use super::VERSIONS;
 use super::lines::{Line, Lines};
 use super::message::{self, Incoming, MOST_BYTES};
 
@@ -39,7 +43,7 @@ pub struct LineTransport<R> {
     lines: Lines<R>,
     /// Answers to lines that were no message, until there is room for them.
     complaints: VecDeque<Vec<u8>>,
-    /// Until the first request, nothing else means anything, and the SDK would end on it.
+    /// Before the conversation is open only requests mean anything, and the SDK would end on the rest.
     is_begun: bool,
     out: Option<mpsc::Sender<Vec<u8>>>,
     writer: Option<JoinHandle<()>>,
@@ -85,8 +89,8 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                 Incoming::Nothing => {}
                 Incoming::Bad(answer) => self.complaints.push_back(line_of(&answer)),
                 Incoming::Message(message) => {
-                    self.is_begun |= matches!(*message, JsonRpcMessage::Request(_));
-                    if self.is_begun {
+                    self.is_begun |= begins(&message);
+                    if self.is_begun || matches!(*message, JsonRpcMessage::Request(_)) {
                         return Some(*message);
                     }
                 }
@@ -118,6 +122,20 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
         match self.writer.take() {
             Some(writer) => writer.await.map_err(io::Error::other),
             None => Ok(()),
+        }
+    }
+}
+
+/// Whether this opens the conversation: with `initialize`, or with a request that says all there is to know.
+fn begins(message: &ClientJsonRpcMessage) -> bool {
+    let JsonRpcMessage::Request(JsonRpcRequest { request, .. }) = message else { return false };
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        other => {
+            let meta = other.get_meta();
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta.protocol_version().is_some_and(|version| VERSIONS.contains(&version))
         }
     }
 }

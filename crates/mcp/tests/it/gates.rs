@@ -24,7 +24,7 @@ version: 1.0.0
 steps:
   - { id: plan, prompt: Make a plan. }
   - id: really
-    gate: { by: person, ask: Really? }
+    gate: { by: person, question: Really? }
   - { id: act, prompt: Act on it. }
 ";
 

@@ -5,3 +5,8 @@ mod garbage;
 mod gates;
 mod listing;
 mod walking;
+mod leaf;
+mod seeds;
+
+#[path = "../../../../fuzz/src/mcp.rs"]
+mod fuzz;

@@ -99,7 +99,7 @@ async fn a_lost_memory_gets_step_plan_and_recap_back() {
     client.object("checkpoint_workflow", checkpoint).await;
     let back = client.object("continue_workflow", json!({ "continueToken": second["continueToken"] })).await;
     assert_eq!(back["continueToken"], second["continueToken"]);
-    assert_eq!(back["plan"], json!([{ "id": "act", "title": "act", "state": "current" }]), "{back:#}");
+    assert_eq!(back["plan"], json!([{ "id": "act", "title": "Act", "state": "current" }]), "{back:#}");
     let recap = back["recap"].as_str().unwrap();
     assert!(recap.contains("mend the login") && recap.contains("It is a race.") && recap.contains("Half."), "{recap}");
     assert!(back["prompt"].as_str().unwrap().contains("Be brief."), "guidance comes again: {back:#}");
