@@ -32,7 +32,8 @@ static STAGE: LazyLock<Stage> = LazyLock::new(|| {
     };
     let system = System::new(settings.clone());
     let commands = system.commands().expect("a store can be made");
-    let walk = NewWalk { workflow: "lh.quick-task".to_owned(), goal: "g".to_owned(), vars: serde_json::Map::new() };
+    let walk =
+        NewWalk { workflow: "lh.quick-task".to_owned(), goal: "g".to_owned(), vars: serde_json::Map::new() };
     let view = system.begin(&commands, walk).expect("a bundled workflow starts");
     let folder = home.path().display().to_string();
     Stage { server: Longhaul::new(settings, Profile::Outer), view, folder, _home: home }
@@ -68,13 +69,18 @@ pub fn run(bytes: &[u8]) {
     // Bytes that are no text stay as they are.
     let input = if std::str::from_utf8(bytes).is_ok() { text.into_bytes() } else { bytes.to_vec() };
     let heard = Heard::default();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
-    let served = runtime.block_on(protocol::serve_lines(stage.server.clone(), Cursor::new(input), heard.clone()));
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime can be made");
+    let served =
+        runtime.block_on(protocol::serve_lines(stage.server.clone(), Cursor::new(input), heard.clone()));
     served.expect("whatever comes in, the server ends in good order");
     let written = heard.0.lock().expect("nobody panicked while writing");
     for line in written.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let message: Value = serde_json::from_slice(line).expect("only messages come out");
         assert_eq!(message["jsonrpc"], "2.0", "{message}");
-        assert!(!message["error"]["message"].as_str().unwrap_or_default().contains("a bug in Longhaul"), "{message}");
+        assert!(
+            !message["error"]["message"].as_str().unwrap_or_default().contains("a bug in Longhaul"),
+            "{message}"
+        );
     }
 }

@@ -47,7 +47,9 @@ pub(crate) enum CliError {
     Mcp(#[source] io::Error),
     #[error("could not listen on `{address}`: {source}; choose another port, or stop what has it")]
     Listen { address: SocketAddr, source: io::Error },
-    #[error("the token of `{name}` is too short or holds spaces; set one of 16 letters or more without spaces")]
+    #[error(
+        "the token of `{name}` is too short or holds spaces; set one of 16 letters or more without spaces"
+    )]
     WeakToken { name: &'static str },
     #[error("`{0}` is not an error code; `longhaul explain` lists them")]
     UnknownCode(String),
@@ -99,11 +101,9 @@ impl CliError {
             | Self::WeakToken { .. }
             | Self::UnknownCode(_)
             | Self::UnknownCommand(_) => Kind::Usage,
-            Self::File { .. }
-            | Self::NoStore { .. }
-            | Self::NoHome
-            | Self::Mcp(_)
-            | Self::Listen { .. } => Kind::Environment,
+            Self::File { .. } | Self::NoStore { .. } | Self::NoHome | Self::Mcp(_) | Self::Listen { .. } => {
+                Kind::Environment
+            }
         }
     }
 

@@ -11,8 +11,11 @@ pub(crate) struct Arguments(Map<String, Value>);
 impl Arguments {
     /// Refuses what the tool does not know: a field that is dropped in silence is work lost.
     pub(crate) fn new(fields: Map<String, Value>, known: &[&str]) -> Result<Self, Refusal> {
-        let unknown: Vec<String> =
-            fields.keys().filter(|name| !known.contains(&name.as_str())).map(|name| format!("`{name}`")).collect();
+        let unknown: Vec<String> = fields
+            .keys()
+            .filter(|name| !known.contains(&name.as_str()))
+            .map(|name| format!("`{name}`"))
+            .collect();
         if unknown.is_empty() {
             return Ok(Self(fields.into_iter().filter(|(_, value)| !value.is_null()).collect()));
         }

@@ -81,7 +81,8 @@ impl Asking {
 
     /// Only a plain yes or no counts. Somebody who closed the window has said nothing.
     fn heard(&self, context: &RequestContext<RoleServer>, result: Option<ElicitResult>) -> Asked {
-        let Some(ElicitResult { action: ElicitationAction::Accept, content: Some(content), .. }) = result else {
+        let Some(ElicitResult { action: ElicitationAction::Accept, content: Some(content), .. }) = result
+        else {
             return Asked::Nobody;
         };
         let verdict = match content["decision"].as_str() {

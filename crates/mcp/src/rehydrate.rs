@@ -55,7 +55,8 @@ fn told(recap: &Recap) -> String {
     if !recap.notes.is_empty() {
         text += "\nSo far:\n";
         if recap.left_out > 0 {
-            let _ = writeln!(text, "({} older notes are left out; the session's story has them)", recap.left_out);
+            let _ =
+                writeln!(text, "({} older notes are left out; the session's story has them)", recap.left_out);
         }
         text += &recap.notes;
         text.push('\n');

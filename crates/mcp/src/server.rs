@@ -71,10 +71,15 @@ impl Longhaul {
     }
 
     /// Runs the tool, unless this is the second half of a call whose first half led to a gate.
-    async fn first_reply(&self, request: &CallToolRequestParams, context: &Context) -> Result<Reply, ErrorData> {
+    async fn first_reply(
+        &self,
+        request: &CallToolRequestParams,
+        context: &Context,
+    ) -> Result<Reply, ErrorData> {
         let tool = self.tool(&request.name)?;
         let desk = self.desk.clone();
-        if let Some(id) = gate::asked_before(request.request_state.as_deref()).filter(|_| self.has_a_person()) {
+        if let Some(id) = gate::asked_before(request.request_state.as_deref()).filter(|_| self.has_a_person())
+        {
             return wait(context, move || tools::standing(&desk, id)).await;
         }
         let fields = request.arguments.clone().unwrap_or_default();
@@ -178,7 +183,8 @@ impl ServerHandler for Longhaul {
     ) -> Result<ListResourcesResult, ErrorData> {
         let unlisted = |error: longhaul_runtime::Error| ErrorData::internal_error(error.to_string(), None);
         let only = self.only();
-        let listed = self.on_desk(&context, move |desk| resources::list(desk, only).map_err(unlisted)).await?;
+        let listed =
+            self.on_desk(&context, move |desk| resources::list(desk, only).map_err(unlisted)).await?;
         Ok(ListResourcesResult::with_all_items(listed))
     }
 

@@ -120,7 +120,11 @@ pub(crate) fn answer_gate(desk: &Desk, answer: &AnswerGate) -> Reply {
 }
 
 /// A refusal with a handle: where the session stands if the one that was sent is of no use any more, else that one.
-fn refused<const N: usize>(desk: &Desk, refusal: &Refusal, sent: [(&'static str, Option<Value>); N]) -> Reply {
+fn refused<const N: usize>(
+    desk: &Desk,
+    refusal: &Refusal,
+    sent: [(&'static str, Option<Value>); N],
+) -> Reply {
     let token = sent.into_iter().find_map(|(name, value)| Some((name, value?.as_str()?.trim().to_owned())));
     let Some(cause) = &refusal.cause else { return Reply::refused(refusal, token) };
     desk.forget_if_broken(cause);

@@ -56,7 +56,10 @@ fn gate_words(gate: &GateView) -> String {
             gate.id
         )
     } else {
-        format!("It takes an answer by `{}` or stronger; a person gives it there.", channel_word(gate.accepts))
+        format!(
+            "It takes an answer by `{}` or stronger; a person gives it there.",
+            channel_word(gate.accepts)
+        )
     };
     format!(
         "Waiting for a person at gate {}:\n{}\n{way} You cannot open it, and nothing that you hand in does: tell \
@@ -85,7 +88,8 @@ fn next(view: &StepView) -> String {
     } else if view.is_complete {
         text += "The workflow is complete. There is nothing more to call.\n";
     } else {
-        let _ = writeln!(text, "next: a person looks at it with `longhaul session show {}`.", view.session_id);
+        let _ =
+            writeln!(text, "next: a person looks at it with `longhaul session show {}`.", view.session_id);
     }
     text
 }
@@ -95,7 +99,9 @@ fn wanted(requires: &Requires) -> String {
     let mut parts = vec!["this continueToken".to_owned()];
     match &requires.notes {
         notes if *notes == true => parts.push("`output.notesMarkdown`".to_owned()),
-        notes if *notes == "optional" => parts.push("`output.notesMarkdown` if there is something to tell".to_owned()),
+        notes if *notes == "optional" => {
+            parts.push("`output.notesMarkdown` if there is something to tell".to_owned())
+        }
         _ => {}
     }
     if !requires.context_keys.is_empty() {

@@ -57,14 +57,8 @@ pub enum LeafAnswer {
 }
 
 /// What there is so far. Later parts add rows.
-pub const TOOLS: [LeafTool; 6] = [
-    complete::TOOL,
-    report::ISSUE,
-    report::WORKFLOW_BUG,
-    report::FACT,
-    report::QUESTION,
-    read::TOOL,
-];
+pub const TOOLS: [LeafTool; 6] =
+    [complete::TOOL, report::ISSUE, report::WORKFLOW_BUG, report::FACT, report::QUESTION, read::TOOL];
 
 /// A text that must be there.
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, Error> {

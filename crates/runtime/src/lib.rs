@@ -61,7 +61,8 @@ pub mod types {
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         Channel, Checkout, Choice, CloseOutcome, Considered, Digest, Driver, Epoch, GateKind, NodeId,
-        Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp, Verdict as GateVerdict, WorkspaceId,
+        Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp, Verdict as GateVerdict,
+        WorkspaceId,
     };
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

@@ -22,7 +22,7 @@ use crate::error::CliError;
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
     #[command(flatten)]
-    serve: serve::Args,
+    serve: serve::Serving,
     #[command(subcommand)]
     command: Option<Command>,
 }

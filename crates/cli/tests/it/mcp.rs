@@ -21,7 +21,10 @@ fn two_steps(home: &Home) {
 
 fn start(server: &mut Server, home: &Home) -> Value {
     let folder = home.path.display().to_string();
-    server.object("start_workflow", json!({ "workflowId": "team.two", "workspacePath": folder, "goal": "tidy up" }))
+    server.object(
+        "start_workflow",
+        json!({ "workflowId": "team.two", "workspacePath": folder, "goal": "tidy up" }),
+    )
 }
 
 fn answer(view: &Value) -> Value {
@@ -39,7 +42,8 @@ fn a_walk_over_pipes_in_both_eras_and_nothing_is_made_before_it_is_needed() {
         let first = start(&mut server, &home);
         let second = server.object("continue_workflow", answer(&first));
         assert_eq!(second["stepId"], "tell");
-        let end = server.object("continue_workflow", json!({ "continueToken": handle(&second), "notes": "Seen." }));
+        let end =
+            server.object("continue_workflow", json!({ "continueToken": handle(&second), "notes": "Seen." }));
         assert_eq!(end["isComplete"], true);
         let (status, stderr) = server.end();
         assert_eq!((status.code(), stderr.as_str()), (Some(0), ""));
@@ -50,14 +54,17 @@ fn a_walk_over_pipes_in_both_eras_and_nothing_is_made_before_it_is_needed() {
 fn two_servers_and_the_shell_agree_at_once() {
     let home = Home::new();
     two_steps(&home);
-    let (mut one_of_them, mut other) = (Server::start(&home, Era::Initialized), Server::start(&home, Era::Stateless));
+    let (mut one_of_them, mut other) =
+        (Server::start(&home, Era::Initialized), Server::start(&home, Era::Stateless));
     let first = start(&mut one_of_them, &home);
     let second = advance(&home, &first, &["--notes", "I looked.", "--vars", r#"{"size": "small"}"#]);
     assert_eq!(other.object("continue_workflow", answer(&first)), second, "the same answer by another way");
-    let last = other.object("continue_workflow", json!({ "continueToken": handle(&second), "notes": "Seen." }));
+    let last =
+        other.object("continue_workflow", json!({ "continueToken": handle(&second), "notes": "Seen." }));
     assert_eq!(last["isComplete"], true);
     let folder = home.path.display().to_string();
-    let resumed = one_of_them.object("resume_session", json!({ "workspacePath": folder, "sessionId": first["sessionId"] }));
+    let resumed = one_of_them
+        .object("resume_session", json!({ "workspacePath": folder, "sessionId": first["sessionId"] }));
     assert_eq!(resumed["step"]["isComplete"], true);
 }
 
@@ -74,7 +81,11 @@ fn a_server_that_is_killed_in_the_middle_of_an_advance_loses_nothing() {
         server.kill();
         let mut again = Server::start(&home, Era::Stateless);
         let second = again.object("continue_workflow", answer(&first));
-        assert_eq!((&second["stepId"], &second["isComplete"]), (&json!("tell"), &json!(false)), "round {round}");
+        assert_eq!(
+            (&second["stepId"], &second["isComplete"]),
+            (&json!("tell"), &json!(false)),
+            "round {round}"
+        );
         assert_eq!(again.object("continue_workflow", answer(&first)), second);
     }
     assert_eq!(home.longhaul(&["log", "verify"]).code, Some(0));
@@ -112,7 +123,8 @@ fn work_of_the_engine_is_waited_for_and_told_about() {
          \x20 - { id: last, title: Last, prompt: \"It {{work.outcome}}.\" }\n",
     );
     let mut server = Server::start(&home, Era::Initialized);
-    let arguments = json!({ "workflowId": "team.run", "workspacePath": repo.display().to_string(), "goal": "it" });
+    let arguments =
+        json!({ "workflowId": "team.run", "workspacePath": repo.display().to_string(), "goal": "it" });
     let first = server.object("start_workflow", arguments);
     let call = json!({
         "name": "continue_workflow", "_meta": { "progressToken": "p" },
@@ -121,7 +133,8 @@ fn work_of_the_engine_is_waited_for_and_told_about() {
     let after = server.request("tools/call", call);
     let last = &after["result"]["structuredContent"];
     assert!(last["prompt"].as_str().unwrap().contains("It passed."), "{after:#}");
-    let told: Vec<&Value> = server.aside.iter().filter(|it| it["method"] == "notifications/progress").collect();
+    let told: Vec<&Value> =
+        server.aside.iter().filter(|it| it["method"] == "notifications/progress").collect();
     assert!(told.len() >= 2, "{told:?}");
     let steps: Vec<f64> = told.iter().map(|it| it["params"]["progress"].as_f64().unwrap()).collect();
     assert!(steps.is_sorted_by(|one, next| one < next), "{steps:?}");
@@ -131,10 +144,13 @@ fn work_of_the_engine_is_waited_for_and_told_about() {
 fn whoever_is_served_is_an_agent_and_does_not_open_gates_at_a_terminal() {
     let home = Home::new();
     two_steps(&home);
-    let first = one(&home.longhaul(&["session", "start", "--workflow", "team.two", "--goal", "it", "--json"]).succeeded());
+    let first = one(&home
+        .longhaul(&["session", "start", "--workflow", "team.two", "--goal", "it", "--json"])
+        .succeeded());
     let view = advance(&home, &first, &["--notes", "x", "--vars", r#"{"size": "large"}"#]);
     let gate = view["gate"]["id"].as_str().unwrap();
-    let server = Server::start(&home, Era::Stateless);
+    let mut server = Server::start(&home, Era::Stateless);
+    server.request("tools/list", json!({}));
     let refused = Terminal::start(&home, &["gate", "approve", gate]).end().0;
     assert_eq!(refused.code, Some(3), "{refused}");
     assert!(refused.stderr.contains("E0303"), "{refused}");
@@ -142,5 +158,9 @@ fn whoever_is_served_is_an_agent_and_does_not_open_gates_at_a_terminal() {
     let mut terminal = Terminal::start(&home, &["gate", "approve", gate, "--json"]);
     terminal.wait_for("Type `approve` to confirm: ");
     terminal.type_text("approve\n");
-    assert_eq!(one(&terminal.end().0.succeeded())["stepId"], "tell", "once it is gone, a person is a person again");
+    assert_eq!(
+        one(&terminal.end().0.succeeded())["stepId"],
+        "tell",
+        "once it is gone, a person is a person again"
+    );
 }

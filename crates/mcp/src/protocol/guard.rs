@@ -127,10 +127,14 @@ mod tests {
     #[test]
     fn only_names_of_this_machine_are_answered() {
         let guard = guard("127.0.0.1:7000", None);
-        for host in ["localhost:7000", "127.0.0.1:7000", "[::1]:7000", "[::1]", "LOCALHOST", "build.example:1"] {
+        for host in
+            ["localhost:7000", "127.0.0.1:7000", "[::1]:7000", "[::1]", "LOCALHOST", "build.example:1"]
+        {
             assert_eq!(status(&guard, &[("host", host)]), 200, "{host}");
         }
-        for host in ["evil.example", "evil.example:7000", "127.0.0.1.evil.example", "10.0.0.1", "localhost:", ""] {
+        for host in
+            ["evil.example", "evil.example:7000", "127.0.0.1.evil.example", "10.0.0.1", "localhost:", ""]
+        {
             assert_eq!(status(&guard, &[("host", host)]), 403, "{host}");
         }
         assert_eq!(status(&guard, &[]), 403);

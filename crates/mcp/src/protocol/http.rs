@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
@@ -20,6 +21,10 @@ use super::message::MOST_BYTES;
 
 /// Where the endpoint is.
 const PATH: &str = "/mcp";
+
+/// How long a client of an older revision may be silent. A step of a workflow takes its time, and many clients do not
+/// know how to begin again when their session is gone.
+const KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A port that is served.
 #[derive(Debug)]
@@ -44,8 +49,9 @@ where
         .disable_allowed_hosts()
         .with_max_request_body_bytes(MOST_BYTES)
         .with_cancellation_token(stop.clone());
-    let sessions = Arc::new(LocalSessionManager::default());
-    let service = StreamableHttpService::new(move || Ok(handler()), sessions, config);
+    let mut sessions = LocalSessionManager::default();
+    sessions.session_config.keep_alive = Some(KEEP_ALIVE);
+    let service = StreamableHttpService::new(move || Ok(handler()), Arc::new(sessions), config);
     let router = Router::new()
         .route_service(PATH, service)
         .layer(middleware::from_fn_with_state(Arc::new(guard), check));

@@ -1,7 +1,8 @@
 //! From one line to one message, or to the error that answers it. Never panics, whatever the line is.
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
 };
 use serde_json::Value;
 
@@ -74,14 +75,18 @@ fn object(value: Value) -> Incoming {
     match serde_json::from_value::<ClientJsonRpcMessage>(value) {
         Ok(JsonRpcMessage::Request(request)) => match &request.request {
             ClientRequest::CustomRequest(custom) if KNOWN.contains(&custom.method.as_str()) => {
-                let message =
-                    format!("the parameters of `{}` do not fit; compare them with the protocol", custom.method);
+                let message = format!(
+                    "the parameters of `{}` do not fit; compare them with the protocol",
+                    custom.method
+                );
                 bad(ErrorCode::INVALID_PARAMS, message, Some(request.id))
             }
             _ => Incoming::Message(Box::new(JsonRpcMessage::Request(request))),
         },
         // A request whose id is neither a number nor a text would pass for a notification and wait for ever.
-        Ok(JsonRpcMessage::Notification(_)) if method.as_deref().is_some_and(|method| KNOWN.contains(&method)) => {
+        Ok(JsonRpcMessage::Notification(_))
+            if method.as_deref().is_some_and(|method| KNOWN.contains(&method)) =>
+        {
             let message = "a request needs an `id` that is a whole number or a text";
             bad(ErrorCode::INVALID_REQUEST, message.to_owned(), None)
         }
@@ -128,7 +133,10 @@ mod tests {
         assert_eq!(said("7"), json!([-32600, null]));
         assert_eq!(said("{\"id\": 5}"), json!([-32600, 5]));
         assert_eq!(said("{\"jsonrpc\":\"1.0\",\"id\":\"a\",\"method\":\"ping\"}"), json!([-32600, "a"]));
-        assert_eq!(said("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"tools/list\"}"), json!([-32600, null]));
+        assert_eq!(
+            said("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"tools/list\"}"),
+            json!([-32600, null])
+        );
     }
 
     #[test]
@@ -141,7 +149,10 @@ mod tests {
     fn messages_pass_and_empty_lines_are_nothing() {
         assert_eq!(said("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"), json!("Request"));
         assert_eq!(said("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\"}"), json!("Request"));
-        assert_eq!(said("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"), json!("Notification"));
+        assert_eq!(
+            said("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"),
+            json!("Notification")
+        );
         assert_eq!(said(" \t\r"), Value::Null);
     }
 }

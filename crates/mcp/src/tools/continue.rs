@@ -58,7 +58,8 @@ fn input() -> Value {
 
 fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
     let handle = handle(arguments.text("continueToken")?)?;
-    let given = arguments.choice("intent", &[("advance", Intent::Advance), ("rehydrate", Intent::Rehydrate)])?;
+    let given =
+        arguments.choice("intent", &[("advance", Intent::Advance), ("rehydrate", Intent::Rehydrate)])?;
     let has_answer = ANSWER.iter().any(|name| arguments.has(name));
     match given.unwrap_or(if has_answer { Intent::Advance } else { Intent::Rehydrate }) {
         Intent::Rehydrate if has_answer => Err(Refusal::bad(

@@ -107,7 +107,8 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
     };
     text.extend(rows.iter().map(Row::line));
     if rows.iter().any(|row| row.state == "untrusted") {
-        text += "What is untrusted starts after a person has run `longhaul workspace trust` in the repository.\n";
+        text +=
+            "What is untrusted starts after a person has run `longhaul workspace trust` in the repository.\n";
     }
     text.extend(catalog.problems().iter().map(|problem| format!("not all could be looked at: {problem}\n")));
     Ok(Reply::new(text, &json!({ "workflows": rows, "problems": catalog.problems() })))

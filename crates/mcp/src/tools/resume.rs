@@ -76,7 +76,9 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
     }
     let mut words = match ranked.len() {
         0 => "No session is open. Start one with `start_workflow`.\n".to_owned(),
-        many => format!("{many} sessions fit. Call `resume_session` again with the `sessionId` that is meant.\n"),
+        many => {
+            format!("{many} sessions fit. Call `resume_session` again with the `sessionId` that is meant.\n")
+        }
     };
     words.extend(ranked.iter().take(MOST_NAMED).map(line));
     Ok(Reply::new(words, &json!({ "candidates": candidates, "step": null })))

@@ -8,7 +8,9 @@ use longhaul_mcp::{Longhaul, Profile, protocol};
 use longhaul_runtime::{Places, Settings, System};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream, Lines, ReadHalf, WriteHalf,
+};
 use tokio::task::JoinHandle;
 
 /// How a client opens the conversation.
@@ -93,7 +95,8 @@ impl Client {
         let info = json!({ "name": "by-hand", "version": "1" });
         match era {
             Era::Initialized(version) => {
-                let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": info });
+                let params =
+                    json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": info });
                 let result = self.request("initialize", params).await;
                 assert_eq!(result["result"]["protocolVersion"], version, "{result:#}");
                 self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
@@ -158,7 +161,8 @@ impl Client {
     }
 
     pub(crate) async fn start(&mut self, home: &Home, workflow: &str) -> Value {
-        let arguments = json!({ "workflowId": workflow, "workspacePath": home.folder(), "goal": "mend the login" });
+        let arguments =
+            json!({ "workflowId": workflow, "workspacePath": home.folder(), "goal": "mend the login" });
         self.object("start_workflow", arguments).await
     }
 

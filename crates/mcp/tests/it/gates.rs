@@ -50,7 +50,8 @@ fn answers(home: &Home, session: &Value) -> Vec<(String, &'static str, String)> 
 async fn plan(client: &mut Client, home: &Home, workflow: &str) -> (Value, Value) {
     let first = client.start(home, workflow).await;
     let arguments = json!({ "continueToken": first["continueToken"], "notes": "The plan." });
-    let answer = client.request("tools/call", json!({ "name": "continue_workflow", "arguments": arguments })).await;
+    let answer =
+        client.request("tools/call", json!({ "name": "continue_workflow", "arguments": arguments })).await;
     (first, answer["result"].clone())
 }
 
@@ -63,7 +64,10 @@ async fn an_older_client_asks_its_person_and_the_answer_is_recorded_as_the_clien
         let (first, after) = plan(&mut client, &home, "own.confirmed").await;
         assert_eq!(after["structuredContent"]["stepId"], "act", "{after:#}");
         let question = &client.elicited[0]["params"];
-        assert_eq!(question["requestedSchema"]["properties"]["decision"]["enum"], json!(["approve", "reject"]));
+        assert_eq!(
+            question["requestedSchema"]["properties"]["decision"]["enum"],
+            json!(["approve", "reject"])
+        );
         let answers = answers(&home, &first["sessionId"]);
         let [(by, channel, words)] = &answers[..] else { panic!("{answers:?}") };
         assert!(by.ends_with("through by-hand"), "{by}");

@@ -12,11 +12,10 @@ const NAMES: [&str; 6] =
     ["complete_step", "report_issue", "report_workflow_bug", "note_fact", "ask_coordinator", "read_artifact"];
 
 fn begin(home: &Home, goal: &str) -> (SessionId, Value) {
-    let (system, new) = (home.system(), NewWalk {
-        workflow: "own.two".to_owned(),
-        goal: goal.to_owned(),
-        vars: serde_json::Map::new(),
-    });
+    let (system, new) = (
+        home.system(),
+        NewWalk { workflow: "own.two".to_owned(), goal: goal.to_owned(), vars: serde_json::Map::new() },
+    );
     let view = system.begin(&system.commands().unwrap(), new).unwrap();
     (view.session_id.parse().unwrap(), serde_json::to_value(view).unwrap())
 }
@@ -34,8 +33,12 @@ async fn a_leaf_walks_its_session_and_puts_reports_on_record_once() {
         let (id, first) = begin(&home, "mine");
         let mut client = leaf(&home, id, era).await;
         let listed = client.request("tools/list", json!({})).await;
-        let names: Vec<&str> =
-            listed["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+        let names: Vec<&str> = listed["result"]["tools"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|tool| tool["name"].as_str().unwrap())
+            .collect();
         assert_eq!(names, NAMES);
         let issue = json!({ "summary": "the lock file is stale", "severity": "minor" });
         for _ in 0..2 {
@@ -44,7 +47,8 @@ async fn a_leaf_walks_its_session_and_puts_reports_on_record_once() {
         client.object("note_fact", json!({ "fact": "Tests need a database.", "evidence": "README" })).await;
         client.object("ask_coordinator", json!({ "question": "Which?" })).await;
         client.object("report_workflow_bug", json!({ "summary": "step `act` says nothing" })).await;
-        let answer = json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
+        let answer =
+            json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
         let second = client.object("complete_step", answer.clone()).await;
         assert_eq!(second["stepId"], "act");
         assert_eq!(client.object("complete_step", answer).await, second);
@@ -67,7 +71,8 @@ async fn a_leaf_reaches_no_other_session() {
     let (mine, _) = begin(&home, "mine");
     let (other, view) = begin(&home, "theirs");
     let mut client = leaf(&home, mine, Era::Stateless).await;
-    let answer = json!({ "continueToken": view["continueToken"], "notes": "x", "context": { "size": "small" } });
+    let answer =
+        json!({ "continueToken": view["continueToken"], "notes": "x", "context": { "size": "small" } });
     let refused = client.call("complete_step", answer).await;
     assert_eq!(refused["isError"], true, "{refused:#}");
     assert_eq!(refused["structuredContent"]["error"]["code"], "E0202");
@@ -75,7 +80,8 @@ async fn a_leaf_reaches_no_other_session() {
     assert_eq!(foreign["isError"], true, "{foreign:#}");
     let resources = client.request("resources/list", json!({})).await;
     assert_eq!(resources["result"]["resources"].as_array().unwrap().len(), 1);
-    let read = client.request("resources/read", json!({ "uri": format!("longhaul://session/{other}") })).await;
+    let read =
+        client.request("resources/read", json!({ "uri": format!("longhaul://session/{other}") })).await;
     assert_eq!(read["error"]["code"], -32602, "{read:#}");
     for outer in ["start_workflow", "resume_session", "continue_workflow"] {
         let call = client.request("tools/call", json!({ "name": outer, "arguments": {} })).await;

@@ -40,8 +40,13 @@ async fn tools_come_in_the_same_order_every_time_and_say_what_they_change() {
     }
     assert!(seen.iter().all(|tools| *tools == seen[0]));
     let reads = |tool: &Value| tool["annotations"]["readOnlyHint"] == true;
-    let readers: Vec<&str> =
-        seen[0].as_array().unwrap().iter().filter(|tool| reads(tool)).map(|tool| tool["name"].as_str().unwrap()).collect();
+    let readers: Vec<&str> = seen[0]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|tool| reads(tool))
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
     assert_eq!(readers, ["list_workflows", "inspect_workflow", "resume_session"]);
 }
 
@@ -72,7 +77,10 @@ async fn workflows_are_prompts_and_sessions_are_resources() {
     assert_eq!(uri, format!("longhaul://session/{}", first["sessionId"].as_str().unwrap()));
     let read = client.request("resources/read", json!({ "uri": uri })).await;
     let text = read["result"]["contents"][0]["text"].as_str().unwrap();
-    assert!(text.contains("mend the login") && text.contains(first["continueToken"].as_str().unwrap()), "{text}");
+    assert!(
+        text.contains("mend the login") && text.contains(first["continueToken"].as_str().unwrap()),
+        "{text}"
+    );
     let templates = client.request("resources/templates/list", json!({})).await;
     assert_eq!(templates["result"]["resourceTemplates"][0]["uriTemplate"], "longhaul://session/{sessionId}");
     let unknown = client.request("resources/read", json!({ "uri": "longhaul://session/no" })).await;

@@ -3,10 +3,10 @@
 mod client;
 mod garbage;
 mod gates;
-mod listing;
-mod walking;
 mod leaf;
+mod listing;
 mod seeds;
+mod walking;
 
 #[path = "../../../../fuzz/src/mcp.rs"]
 mod fuzz;

@@ -56,7 +56,8 @@ async fn every_answer_of_a_walk_fits_the_schema_of_its_tool_in_every_era() {
         let shapes = Shapes::of(&mut client).await;
         let folder = home.folder();
         let listed = shapes.call(&mut client, "list_workflows", json!({ "workspacePath": folder })).await;
-        let ids = listed["workflows"].as_array().unwrap().iter().map(|row| row["workflowId"].as_str().unwrap());
+        let ids =
+            listed["workflows"].as_array().unwrap().iter().map(|row| row["workflowId"].as_str().unwrap());
         assert!(ids.into_iter().any(|id| id == "own.two"), "{listed:#}");
         let inspect = json!({ "workspacePath": folder, "workflowId": "own.two", "mode": "preview" });
         let seen = shapes.call(&mut client, "inspect_workflow", inspect).await;
@@ -76,7 +77,11 @@ async fn every_answer_of_a_walk_fits_the_schema_of_its_tool_in_every_era() {
         });
         let second = shapes.call(&mut client, "continue_workflow", answer.clone()).await;
         assert_eq!((&second["stepId"], &second["progress"]["done"]), (&json!("act"), &json!(1)));
-        assert_eq!(shapes.call(&mut client, "continue_workflow", answer).await, second, "said twice, heard once");
+        assert_eq!(
+            shapes.call(&mut client, "continue_workflow", answer).await,
+            second,
+            "said twice, heard once"
+        );
         let resumed = json!({ "workspacePath": folder, "query": "mend" });
         let resumed = shapes.call(&mut client, "resume_session", resumed).await;
         assert_eq!(resumed["step"]["continueToken"], second["continueToken"]);
@@ -92,16 +97,19 @@ async fn a_lost_memory_gets_step_plan_and_recap_back() {
     let home = Home::with(TWO);
     let mut client = Client::connect(&home, Era::Stateless, json!({})).await;
     let first = client.start(&home, "own.two").await;
-    let answer =
-        json!({ "continueToken": first["continueToken"], "notes": "It is a race.", "context": { "size": "small" } });
+    let answer = json!({ "continueToken": first["continueToken"], "notes": "It is a race.", "context": { "size": "small" } });
     let second = client.object("continue_workflow", answer).await;
-    let checkpoint = json!({ "checkpointToken": second["checkpointToken"], "notes": "Half.", "context": { "n": 1 } });
+    let checkpoint =
+        json!({ "checkpointToken": second["checkpointToken"], "notes": "Half.", "context": { "n": 1 } });
     client.object("checkpoint_workflow", checkpoint).await;
     let back = client.object("continue_workflow", json!({ "continueToken": second["continueToken"] })).await;
     assert_eq!(back["continueToken"], second["continueToken"]);
     assert_eq!(back["plan"], json!([{ "id": "act", "title": "Act", "state": "current" }]), "{back:#}");
     let recap = back["recap"].as_str().unwrap();
-    assert!(recap.contains("mend the login") && recap.contains("It is a race.") && recap.contains("Half."), "{recap}");
+    assert!(
+        recap.contains("mend the login") && recap.contains("It is a race.") && recap.contains("Half."),
+        "{recap}"
+    );
     assert!(back["prompt"].as_str().unwrap().contains("Be brief."), "guidance comes again: {back:#}");
 }
 
@@ -110,14 +118,16 @@ async fn an_older_handle_shows_its_step_and_says_where_the_session_is() {
     let home = Home::with(TWO);
     let mut client = Client::connect(&home, Era::Stateless, json!({})).await;
     let first = client.start(&home, "own.two").await;
-    let answer = json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
+    let answer =
+        json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
     let second = client.object("continue_workflow", answer).await;
     let older = client.object("continue_workflow", json!({ "continueToken": first["continueToken"] })).await;
     assert_eq!(older["stepId"], "look");
     assert_ne!(older["continueToken"], first["continueToken"]);
     let warning = older["warnings"][0].as_str().unwrap();
     assert!(warning.contains(second["continueToken"].as_str().unwrap()), "{warning}");
-    let anew = json!({ "continueToken": older["continueToken"], "notes": "y", "context": { "size": "large" } });
+    let anew =
+        json!({ "continueToken": older["continueToken"], "notes": "y", "context": { "size": "large" } });
     let forked = client.object("continue_workflow", anew).await;
     assert_eq!(forked["stepId"], "act");
     assert!(forked["warnings"][0].as_str().unwrap().contains("left behind"), "{forked:#}");
@@ -147,15 +157,20 @@ async fn two_servers_on_one_session_agree_at_once() {
     let mut one = Client::connect(&home, Era::Stateless, json!({})).await;
     let mut other = Client::connect(&home, ERAS[0], json!({})).await;
     let first = one.start(&home, "own.two").await;
-    let answer = json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
+    let answer =
+        json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
     let second = other.object("continue_workflow", answer.clone()).await;
     assert_eq!(one.object("continue_workflow", answer).await, second);
-    let different = json!({ "continueToken": first["continueToken"], "notes": "z", "context": { "size": "small" } });
+    let different =
+        json!({ "continueToken": first["continueToken"], "notes": "z", "context": { "size": "small" } });
     let refused = one.call("continue_workflow", different).await;
     assert_eq!(refused["isError"], true);
     let object = &refused["structuredContent"];
     assert_eq!(object["error"]["code"], "E0203");
-    assert_eq!(object["continueToken"], second["continueToken"], "a refusal leaves the handle that is open now");
+    assert_eq!(
+        object["continueToken"], second["continueToken"],
+        "a refusal leaves the handle that is open now"
+    );
 }
 
 #[tokio::test]
@@ -177,7 +192,8 @@ async fn what_cannot_be_taken_leaves_the_handle_as_good_as_before() {
         assert_eq!(refused["isError"], true, "{refused:#}");
         assert_eq!(refused["structuredContent"]["continueToken"], first["continueToken"], "{refused:#}");
     }
-    let good = json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
+    let good =
+        json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
     assert_eq!(client.object("continue_workflow", good).await["stepId"], "act");
 }
 
@@ -188,7 +204,8 @@ async fn a_client_that_vanishes_in_the_middle_of_a_call_loses_nothing() {
     let mut client = Client::over(server.clone());
     client.open(ERAS[1], json!({})).await;
     let first = client.start(&home, "own.two").await;
-    let answer = json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
+    let answer =
+        json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
     let call = json!({ "name": "continue_workflow", "arguments": answer });
     client.send(&json!({ "jsonrpc": "2.0", "id": 99, "method": "tools/call", "params": call })).await;
     drop(client);

@@ -34,7 +34,9 @@ fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<LeafAnswer, Er
     if arguments.get("artifactId").is_none_or(Value::is_null) {
         let rows: Vec<Value> = artifacts
             .iter()
-            .map(|artifact| json!({ "artifactId": artifact.id, "step": artifact.step, "kind": artifact.kind }))
+            .map(
+                |artifact| json!({ "artifactId": artifact.id, "step": artifact.step, "kind": artifact.kind }),
+            )
             .collect();
         let words = format!("{} artifacts: {}", rows.len(), json!(rows));
         return Ok(LeafAnswer::Said { words, value: json!({ "artifacts": rows }) });

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
 use longhaul_events::{
-    Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, ReportKind, Seq, SessionEvent,
-    SessionId, StepId, Verdict,
+    Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, ReportKind, Seq,
+    SessionEvent, SessionId, StepId, Verdict,
 };
 use longhaul_store::views::SessionRow;
 use serde::Serialize;

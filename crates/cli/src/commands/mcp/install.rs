@@ -53,9 +53,9 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let path = client.file(&home, |name| std::env::var_os(name).map(PathBuf::from));
     let before = read(&path)?;
     let text = before.as_deref().unwrap_or_default();
-    let blocked =
-        |why| CliError::Unwritable { path: path.clone(), why, snippet: client.snippet(&program) };
-    let after = if args.undo { without(client, text) } else { with(client, text, &program) }.map_err(blocked)?;
+    let blocked = |why| CliError::Unwritable { path: path.clone(), why, snippet: client.snippet(&program) };
+    let after =
+        if args.undo { without(client, text) } else { with(client, text, &program) }.map_err(blocked)?;
     let changed = after != text;
     if changed {
         write(&path, &after)?;

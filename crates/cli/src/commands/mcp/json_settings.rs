@@ -21,7 +21,8 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<S
             let there = there.object_value().filter(starts_us).ok_or(Obstacle::NotOurs)?;
             for (name, value) in entry {
                 match there.get(name) {
-                    Some(field) if field.value().and_then(|old| old.to_serde_value()).as_ref() == Some(value) => {}
+                    Some(field)
+                        if field.value().and_then(|old| old.to_serde_value()).as_ref() == Some(value) => {}
                     Some(field) => field.set_value(input(value)),
                     None => {
                         there.append(name, input(value));
@@ -41,7 +42,8 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<S
 pub(super) fn remove(text: &str, key: &str) -> Result<String, Obstacle> {
     let root = parse(text)?;
     let servers = root.object_value().and_then(|top| top.object_value(key));
-    let Some((servers, entry)) = servers.and_then(|servers| Some((servers.clone(), servers.get(NAME)?))) else {
+    let Some((servers, entry)) = servers.and_then(|servers| Some((servers.clone(), servers.get(NAME)?)))
+    else {
         return Ok(text.to_owned());
     };
     entry.object_value().filter(starts_us).ok_or(Obstacle::NotOurs)?;
@@ -55,7 +57,8 @@ pub(super) fn remove(text: &str, key: &str) -> Result<String, Obstacle> {
 }
 
 fn parse(text: &str) -> Result<CstRootNode, Obstacle> {
-    CstRootNode::parse(text, &ParseOptions::default()).map_err(|error| Obstacle::Unreadable(error.to_string()))
+    CstRootNode::parse(text, &ParseOptions::default())
+        .map_err(|error| Obstacle::Unreadable(error.to_string()))
 }
 
 fn starts_us(entry: &CstObject) -> bool {
@@ -106,10 +109,14 @@ mod tests {
 
     #[test]
     fn another_path_of_ours_is_replaced_and_what_was_added_to_it_stays() {
-        let before = "{\"mcpServers\": {\"longhaul\": {\"command\": \"/old/longhaul\", \"env\": {\"A\": \"1\"}}}}";
+        let before =
+            "{\"mcpServers\": {\"longhaul\": {\"command\": \"/old/longhaul\", \"env\": {\"A\": \"1\"}}}}";
         let value: Value = serde_json::from_str(&added(before)).unwrap();
         let entry = &value["mcpServers"]["longhaul"];
-        assert_eq!((&entry["command"], &entry["env"]["A"]), (&Value::from("/bin/longhaul"), &Value::from("1")));
+        assert_eq!(
+            (&entry["command"], &entry["env"]["A"]),
+            (&Value::from("/bin/longhaul"), &Value::from("1"))
+        );
     }
 
     #[test]

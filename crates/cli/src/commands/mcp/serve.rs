@@ -15,7 +15,7 @@ use crate::error::CliError;
 const TOKEN_VARIABLE: &str = "LONGHAUL_MCP_TOKEN";
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct Serving {
     /// Listen on this address instead of standard input.
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
@@ -39,7 +39,7 @@ enum ProfileName {
     Leaf,
 }
 
-impl Args {
+impl Serving {
     fn profile(&self) -> Profile {
         match (self.profile, self.session) {
             (ProfileName::Leaf, Some(session)) => Profile::Leaf(session),
@@ -48,7 +48,7 @@ impl Args {
     }
 }
 
-pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(context: &Context, args: &Serving) -> Result<ExitCode, CliError> {
     let server = Longhaul::new(context.settings()?, args.profile());
     match args.http {
         None => longhaul_mcp::serve_stdio(server).map_err(CliError::Mcp)?,

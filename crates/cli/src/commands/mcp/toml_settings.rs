@@ -78,7 +78,10 @@ mod tests {
         let before = "# mine\nmodel = \"x\"   # the big one\n\n[mcp_servers.other]\ncommand = \"y\"\n";
         let after = added(before);
         assert!(after.starts_with(before), "{after}");
-        assert!(after.contains("[mcp_servers.longhaul]\ncommand = \"/bin/longhaul\"\nargs = [\"mcp\"]\n"), "{after}");
+        assert!(
+            after.contains("[mcp_servers.longhaul]\ncommand = \"/bin/longhaul\"\nargs = [\"mcp\"]\n"),
+            "{after}"
+        );
         assert_eq!(added(&after), after, "twice is once");
         assert_eq!(remove(&after, "mcp_servers").unwrap(), before, "and undone it is as before");
         assert_eq!(remove(&added(""), "mcp_servers").unwrap(), "");

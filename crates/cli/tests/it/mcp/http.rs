@@ -39,7 +39,8 @@ impl Port {
     fn post(&self, headers: &[(&str, &str)], body: &Value) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         let body = body.to_string();
-        let mut request = format!("POST /mcp HTTP/1.1\r\ncontent-length: {}\r\nconnection: close\r\n", body.len());
+        let mut request =
+            format!("POST /mcp HTTP/1.1\r\ncontent-length: {}\r\nconnection: close\r\n", body.len());
         let usual = [
             ("content-type", "application/json"),
             ("accept", "application/json, text/event-stream"),
@@ -66,7 +67,10 @@ impl Port {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
         let (status, answer) = self.post(&[("host", &self.address), ("mcp-name", tool)], &body);
         assert_eq!(status, 200, "{answer}");
-        let line = answer.lines().find_map(|line| line.strip_prefix("data: {")).unwrap_or_else(|| panic!("{answer}"));
+        let line = answer
+            .lines()
+            .find_map(|line| line.strip_prefix("data: {"))
+            .unwrap_or_else(|| panic!("{answer}"));
         let answer: Value = serde_json::from_str(&format!("{{{line}")).unwrap();
         answer["result"]["structuredContent"].clone()
     }
@@ -83,7 +87,8 @@ fn walk(port: &Port, home: &Home) -> Value {
     let folder = home.path.display().to_string();
     let first = json!({ "workflowId": "team.two", "workspacePath": folder, "goal": "tidy up" });
     let first = port.call("start_workflow", &first);
-    let answer = json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
+    let answer =
+        json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
     let second = port.call("continue_workflow", &answer);
     port.call("continue_workflow", &json!({ "continueToken": second["continueToken"], "notes": "y" }))
 }

@@ -34,7 +34,8 @@ impl Server {
         let info = json!({ "name": "by-hand", "version": "1" });
         match era {
             Era::Initialized => {
-                let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+                let params =
+                    json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
                 assert_eq!(server.request("initialize", params)["result"]["protocolVersion"], "2025-11-25");
             }
             Era::Stateless => {

@@ -12,8 +12,8 @@ use longhaul_core::workflow::answer::{self, Answer};
 use longhaul_events::{Content, Digest, Epoch, Reason, Restored};
 use serde_json::{Value, json};
 
-use super::start::secret_name;
 use super::Commands;
+use super::start::secret_name;
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
 

@@ -131,7 +131,8 @@ pub(super) fn over_http(args: &Args) -> Result<Vec<Bar>, Failure> {
         let walks: Vec<_> = (0..CLIENTS)
             .map(|_| scope.spawn(|| walk(&port, home.path()).map_err(|failure| failure.to_string())))
             .collect();
-        let failed = walks.into_iter().map(|walk| walk.join().unwrap_or_else(|_| Err("a client panicked".to_owned())));
+        let failed =
+            walks.into_iter().map(|walk| walk.join().unwrap_or_else(|_| Err("a client panicked".to_owned())));
         failed.filter(Result::is_err).count()
     });
     #[expect(clippy::cast_precision_loss, reason = "at most as many errors as clients")]

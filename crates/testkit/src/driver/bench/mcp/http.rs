@@ -19,11 +19,15 @@ pub(super) struct Port {
 impl Port {
     pub(super) fn open(longhaul: &Path, home: &Path) -> Result<Self, Failure> {
         let mut server = command(longhaul);
-        server.args(["mcp", "--http", "127.0.0.1:0"]).env("LONGHAUL_HOME", home.join("home")).current_dir(home);
+        server
+            .args(["mcp", "--http", "127.0.0.1:0"])
+            .env("LONGHAUL_HOME", home.join("home"))
+            .current_dir(home);
         let mut child = server.stdin(Stdio::null()).stderr(Stdio::piped()).spawn()?;
         let mut line = String::new();
         BufReader::new(child.stderr.take().ok_or("standard error was piped above")?).read_line(&mut line)?;
-        let address = line.trim().strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix("/mcp"));
+        let address =
+            line.trim().strip_prefix("listening on http://").and_then(|rest| rest.strip_suffix("/mcp"));
         let address = address.ok_or_else(|| format!("not listening: {line}"))?.to_owned();
         Ok(Self { child, address })
     }
@@ -42,7 +46,8 @@ impl Port {
         stream.write_all(format!("{head}{body}").as_bytes())?;
         let mut answer = String::new();
         stream.read_to_string(&mut answer)?;
-        let data = answer.lines().find_map(|line| line.strip_prefix("data: {")).ok_or_else(|| answer.clone())?;
+        let data =
+            answer.lines().find_map(|line| line.strip_prefix("data: {")).ok_or_else(|| answer.clone())?;
         let mut answer: Value = serde_json::from_str(&format!("{{{data}"))?;
         Ok(answer["result"]["structuredContent"].take())
     }
