@@ -264,12 +264,14 @@ impl Session {
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. }
             | SessionEvent::Rewound { .. } => {}
-            SessionEvent::Closed { outcome } => {
-                self.lease = None;
-                self.at = At::Nothing;
-                self.closed = Some(outcome.clone());
-            }
+            SessionEvent::Closed { outcome } => self.close_with(outcome),
         }
+    }
+
+    fn close_with(&mut self, outcome: &CloseOutcome) {
+        self.lease = None;
+        self.at = At::Nothing;
+        self.closed = Some(outcome.clone());
     }
 
     fn refuse_tip(&mut self, retry: Nonce) {

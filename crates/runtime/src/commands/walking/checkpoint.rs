@@ -26,7 +26,7 @@ impl Commands {
         check_text("the notes", &checkpoint.notes)?;
         check_text("the vars", &Value::Object(checkpoint.vars.clone()).to_string())?;
         self.decide_and_keep(token.session, &Contents::default(), |session| {
-            self.check_token(session, token)?;
+            check_token(session, token)?;
             if self.is_kept(session.id, token.node, &kept)? {
                 return Ok(Decided::Nothing(token.session));
             }
@@ -35,13 +35,6 @@ impl Commands {
             Ok(Decided::Events(session.decide(command)?, token.session))
         })
         .map(|(id, _)| id)
-    }
-
-    fn check_token(&self, session: &Session, token: &Handle) -> Result<(), Error> {
-        if session.has_signed(token) {
-            return Err(Error::NotForNotes);
-        }
-        if session.has_signed_checkpoint(token) { Ok(()) } else { Err(Error::ForgedHandle(token.session)) }
     }
 
     /// Whether the very same was kept at this node before. Compared as it is stored, without secrets.
@@ -71,4 +64,11 @@ impl Checkpoint {
         }
         json!({ "notes": self.notes, "vars": self.vars })
     }
+}
+
+fn check_token(session: &Session, token: &Handle) -> Result<(), Error> {
+    if session.has_signed(token) {
+        return Err(Error::NotForNotes);
+    }
+    if session.has_signed_checkpoint(token) { Ok(()) } else { Err(Error::ForgedHandle(token.session)) }
 }
