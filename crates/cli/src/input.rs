@@ -1,7 +1,10 @@
 //! What a person hands in: typed, in a file (`@FILE`), or through standard input (`-`).
 
+mod strict;
+
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use serde_json::{Map, Value};
 
@@ -25,9 +28,11 @@ pub(crate) fn text(what: &'static str, argument: &str) -> Result<String, CliErro
 /// `JSON`, `-` or `@FILE`.
 pub(crate) fn json(what: &'static str, argument: &str) -> Result<Value, CliError> {
     let text = text(what, argument)?;
-    serde_json::from_str(&text).map_err(|error| CliError::BadInput {
+    strict::parse(&text).map_err(|error| CliError::BadInput {
         what,
-        problem: format!("it is not JSON ({error}); write JSON, or name a file with `@FILE`"),
+        problem: format!(
+            "it is not JSON that can be taken ({error}); write JSON, or name a file with `@FILE`"
+        ),
     })
 }
 
@@ -40,6 +45,15 @@ pub(crate) fn object(what: &'static str, argument: &str) -> Result<Map<String, V
             Err(CliError::BadInput { what, problem })
         }
     }
+}
+
+/// What an export is read from: a file, or `-` for standard input.
+pub(crate) fn export(path: &Path) -> Result<Box<dyn BufRead>, CliError> {
+    if path == Path::new("-") {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    let file = File::open(path).map_err(CliError::file("read", path))?;
+    Ok(Box::new(BufReader::new(file)))
 }
 
 fn read(what: &'static str, source: impl Read) -> Result<String, CliError> {

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use crate::session::{Arrival, NewStep, Onward};
 use crate::workflow::allowance::Allowance;
-use crate::workflow::render::{self, Opening};
+use crate::workflow::render::{self, Opening, Rendered};
 use crate::workflow::scope::Scope;
 use crate::workflow::{Step, StepKind, Workflow};
 
@@ -145,12 +145,9 @@ impl<'a> Walk<'a> {
         if !matches!(step.kind, StepKind::Prompt(_)) {
             return self.search(Found::Park(step, vec![not_confirmed(step, words)]));
         }
-        let mut arrival = self.hand_out(step);
-        if let Arrival::Step(NewStep { prompt: Content::Inline(prompt), .. }) = &mut arrival
-            && let Some(text) = prompt["text"].as_str()
-        {
-            prompt["text"] = json!(format!("{text}\n\n## Not confirmed\n\n{words}\n"));
-        }
+        let mut asked = self.render(step);
+        asked.prompt = format!("{}\n\n## Not confirmed\n\n{words}\n", asked.prompt);
+        let arrival = self.hand_out(step, &asked);
         Ok(self.end(arrival))
     }
 
@@ -162,14 +159,13 @@ impl<'a> Walk<'a> {
                     found = self.look();
                     continue;
                 }
-                Found::Step(step) => match self.hand_out(step) {
-                    Arrival::Step(NewStep { prompt: Content::Inline(prompt), .. })
-                        if prompt["text"].as_str().is_some_and(|text| text.len() > MOST_PROMPT_BYTES) =>
-                    {
+                Found::Step(step) => {
+                    let asked = self.render(step);
+                    if asked.prompt.len() > MOST_PROMPT_BYTES {
                         return Err(vec![prompt_too_large(step)]);
                     }
-                    arrival => arrival,
-                },
+                    self.hand_out(step, &asked)
+                }
                 Found::Work(step) => Arrival::Work { step: id_of(step), place: self.place.clone() },
                 Found::Gate(arrival) => arrival,
                 Found::Park(step, reasons) => {
@@ -235,13 +231,17 @@ impl<'a> Walk<'a> {
         step.ok_or_else(|| vec![unknown_step(&id.0)])
     }
 
-    fn hand_out(&self, step: &'a Step) -> Arrival {
-        let rendered = render::step(self.workflow, step, &self.scope(), self.opening);
-        let title = match self.count() {
-            Some(count) => format!("{} ({count})", rendered.title),
-            None => rendered.title,
-        };
-        let prompt = Content::Inline(json!({ "title": title, "text": rendered.prompt }));
+    /// What the agent is told at a step.
+    fn render(&self, step: &Step) -> Rendered {
+        let mut rendered = render::step(self.workflow, step, &self.scope(), self.opening);
+        if let Some(count) = self.count() {
+            rendered.title = format!("{} ({count})", rendered.title);
+        }
+        rendered
+    }
+
+    fn hand_out(&self, step: &Step, asked: &Rendered) -> Arrival {
+        let prompt = Content::Inline(json!({ "title": asked.title, "text": asked.prompt }));
         Arrival::Step(NewStep {
             step: id_of(step),
             prompt,

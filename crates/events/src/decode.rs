@@ -20,6 +20,8 @@ pub trait StreamEvent: Serialize + DeserializeOwned + Clone + PartialEq + std::f
     fn blobs(&self) -> Vec<BlobRef>;
     fn contents(&mut self) -> Vec<Slot<'_>>;
     fn free_texts(&mut self) -> Vec<FreeText<'_>>;
+    /// What other facts and the workflow know things by, so that it cannot be changed in one place alone.
+    fn names(&self) -> Vec<&str>;
 }
 
 impl StreamEvent for SessionEvent {
@@ -37,6 +39,10 @@ impl StreamEvent for SessionEvent {
     fn free_texts(&mut self) -> Vec<FreeText<'_>> {
         Self::free_texts(self)
     }
+
+    fn names(&self) -> Vec<&str> {
+        Self::names(self)
+    }
 }
 
 impl StreamEvent for WorkspaceEvent {
@@ -53,6 +59,10 @@ impl StreamEvent for WorkspaceEvent {
 
     fn free_texts(&mut self) -> Vec<FreeText<'_>> {
         Self::free_texts(self)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        Vec::new()
     }
 }
 
@@ -125,6 +135,10 @@ mod tests {
         }
 
         fn free_texts(&mut self) -> Vec<FreeText<'_>> {
+            Vec::new()
+        }
+
+        fn names(&self) -> Vec<&str> {
             Vec::new()
         }
     }

@@ -200,7 +200,8 @@ fn is_zero(number: &u64) -> bool {
 pub struct Driver {
     pub host: String,
     pub process: u32,
-    /// Start time of the process in clock ticks since boot, so that a reused number is not taken for it.
+    /// Start time of the process in clock ticks since boot, so that a reused number is not taken for it. None
+    /// where the system does not tell.
     pub started: Option<u64>,
 }
 
@@ -251,6 +252,42 @@ impl SessionEvent {
         let Parts { slots, words } = self.parts();
         let values = slots.into_iter().filter_map(|slot| slot.content.free_text());
         values.chain(words.into_iter().map(FreeText::Words)).collect()
+    }
+
+    /// What other facts and the workflow know things by: steps, vars, the workflow.
+    pub fn names(&self) -> Vec<&str> {
+        match self {
+            Self::StepHandedOut { step, place, .. }
+            | Self::WorkBegan { step, place, .. }
+            | Self::GateOpened { step, place, .. }
+            | Self::Parked { step, place, .. } => place.names().chain([step.0.as_str()]).collect(),
+            Self::Forked { restored: Some(restored), .. } => {
+                let vars = restored.vars.keys().map(String::as_str);
+                restored.place.names().chain([restored.step.0.as_str()]).chain(vars).collect()
+            }
+            Self::WorkflowPinned { id, version, .. } => vec![id, version],
+            Self::VarsChanged { set, unset } => set.keys().chain(unset).map(String::as_str).collect(),
+            Self::WayChosen { considered, .. } => considered.iter().map(|one| one.step.0.as_str()).collect(),
+            Self::LoopExhausted { step, .. } => vec![&step.0],
+            Self::Opened { .. }
+            | Self::DriverTaken { .. }
+            | Self::DriverRenewed { .. }
+            | Self::DriverExpired { .. }
+            | Self::DriverReleased { .. }
+            | Self::StepFinished { .. }
+            | Self::HandleReissued { .. }
+            | Self::Forked { restored: None, .. }
+            | Self::Closed { .. }
+            | Self::AttemptRefused { .. }
+            | Self::WorkStarted { .. }
+            | Self::WorkFinished { .. }
+            | Self::GateAnswered { .. }
+            | Self::GateExpired { .. }
+            | Self::Checkpointed { .. }
+            | Self::Reported { .. }
+            | Self::Rewound { .. }
+            | Self::Continued { .. } => Vec::new(),
+        }
     }
 
     fn parts(&mut self) -> Parts<'_> {

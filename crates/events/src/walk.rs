@@ -24,6 +24,11 @@ impl Place {
     pub fn is_plain(&self) -> bool {
         self.frames.is_empty() && self.jumps.is_empty()
     }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let within = self.frames.iter().flat_map(|frame| frame.jumps.keys().chain([&frame.step]));
+        within.chain(self.jumps.keys()).map(|step| step.0.as_str())
+    }
 }
 
 /// One loop that is under way.
@@ -79,7 +84,10 @@ pub enum Choice {
     Jumped,
     /// A jump that its bound or its condition did not allow.
     NotJumped,
+    /// A gate that its rules opened without asking anybody.
     GateOpen,
+    /// A confirmation whose condition did not hold.
+    NotAsked,
 }
 
 /// Why something did not do, in words that can be acted on.

@@ -30,4 +30,4 @@ mod tree;
 pub use captured::Captured;
 pub use error::Error;
 pub use program::{Environment, Program, Stdin};
-pub use running::{Finished, Outcome, Running, Stopper, detach, leave_session, run, start};
+pub use running::{Finished, Outcome, Running, Stopper, detach, leave_session, run, start, started_ticks};

@@ -35,6 +35,12 @@ pub fn leave_session() {
     let _ = rustix::process::setsid();
 }
 
+/// When this process started, in clock ticks since boot: with its id it names one process only. `None` where the
+/// system does not tell.
+pub fn started_ticks() -> Option<u64> {
+    crate::tree::own_start_ticks()
+}
+
 /// A program that was started. Dropping it kills its tree and waits until that is dead.
 #[derive(Debug)]
 pub struct Running {

@@ -11,9 +11,9 @@ mod linux;
 mod table;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use group::{Eve, Process, Tree};
+pub(crate) use group::{Eve, Process, Tree, own_start_ticks};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Eve, Process, Tree};
+pub(crate) use linux::{Eve, Process, Tree, own_start_ticks};
 
 /// What of a tree is alive at one moment.
 #[derive(Debug, Default)]

@@ -2,6 +2,7 @@
 
 pub(crate) mod carrying;
 mod keeping;
+pub(crate) mod opaque;
 pub(crate) mod session;
 #[cfg(test)]
 mod tests;
@@ -11,11 +12,12 @@ pub(crate) mod workspace;
 use std::sync::Arc;
 
 use longhaul_core::scrub::Scrubber;
+use longhaul_events::StreamId;
 use longhaul_store::{Log, SqliteLog};
 
 use crate::clock::{Clock, Entropy};
 use crate::reader::Reader;
-use crate::recorder::Recorder;
+use crate::recorder::{Contents, Recorder, Write};
 
 /// The write side of the system.
 pub struct Commands {
@@ -59,5 +61,10 @@ impl Commands {
     /// The read side of the same store, without opening it again; `None` over a log that is no store.
     pub fn reader(&self) -> Option<Reader> {
         self.store.clone().map(Reader::new)
+    }
+
+    /// A write that happens now.
+    fn write<'a>(&self, stream: StreamId, contents: &'a Contents) -> Write<'a> {
+        Write { stream, at: self.clock.now(), contents }
     }
 }

@@ -6,7 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use longhaul_core::config::Config;
 use longhaul_core::retention::{Inventory, disk_warning};
 use longhaul_core::workspace::TrustState;
-use longhaul_store::{Finding, Verdict};
+use longhaul_store::views::SessionStatus;
+use longhaul_store::{Finding, StoreError, Verdict};
 
 use crate::error::Error;
 use crate::reader::Reader;
@@ -150,6 +151,7 @@ fn database(
     add("database", structure(reader));
     add("streams", streams(reader, progress));
     add("views", views(reader).map(|view| vec![view]));
+    add("sessions", sessions(reader));
     add("workspaces", workspaces(reader));
     diagnoses.extend(config.and_then(|config| disk(reader, config)));
 }
@@ -228,6 +230,24 @@ fn views(reader: &Reader) -> Result<Diagnosis, Error> {
             "check its permissions and whether the disk is full; it may be deleted at any time",
         ),
     })
+}
+
+/// Those that are open and lead nowhere.
+fn sessions(reader: &Reader) -> Result<Vec<Diagnosis>, Error> {
+    let mut diagnoses = Vec::new();
+    for row in reader.sessions()?.into_iter().filter(|row| row.status == SessionStatus::Open) {
+        let why = match reader.cannot_follow(row.id) {
+            // Said of its stream already.
+            Err(Error::Store(StoreError::Quarantined { .. } | StoreError::Blob { .. })) => continue,
+            other => other?,
+        };
+        if let Some(why) = why {
+            let remedy =
+                format!("close it with `longhaul session cancel {}`, and start the work anew", row.id);
+            diagnoses.push(problem(format!("session `{}`", row.id), why, remedy));
+        }
+    }
+    Ok(diagnoses)
 }
 
 fn workspaces(reader: &Reader) -> Result<Vec<Diagnosis>, Error> {

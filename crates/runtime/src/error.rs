@@ -36,8 +36,10 @@ pub enum Error {
         "session `{session}` is damaged and is not exported as a whole one: {problem}; `longhaul log export` writes it as it is"
     )]
     DamagedSession { session: SessionId, problem: String },
-    #[error("`{}` holds no session, nothing was imported; name a file that `longhaul session export` wrote", .0.display())]
-    NoSessionInExport(PathBuf),
+    #[error(
+        "the export holds no session, nothing was imported; name a file that `longhaul session export` wrote"
+    )]
+    NoSessionInExport,
     #[error(transparent)]
     MalformedHandle(#[from] Malformed),
     #[error("the handle was not given out by session `{0}`; copy the one from its last answer")]
@@ -161,7 +163,7 @@ impl Error {
             Self::Untrustable { .. } | Self::NothingToTrust(_) | Self::ChangedMeanwhile => "E0304",
             Self::Config(_) => "E0401",
             Self::Secrets(_) => "E0402",
-            Self::NoSessionInExport(_) | Self::Import(_) => "E0501",
+            Self::NoSessionInExport | Self::Import(_) => "E0501",
             Self::NoWorkflow(_) | Self::WorkflowUnreadable { .. } => "E0601",
             Self::BadStart(_) => "E0602",
             Self::BadAnswer(_) => "E0603",
@@ -214,7 +216,7 @@ impl Error {
             | Self::NoWorkflow(_)
             | Self::GateNotOpen { .. }
             | Self::WeakTerminal { .. }
-            | Self::NoSessionInExport(_)
+            | Self::NoSessionInExport
             | Self::Import(_) => Kind::Refused,
             Self::DifferentPayload { .. }
             | Self::Superseded
@@ -239,6 +241,7 @@ const fn store_kind(error: &StoreError) -> Kind {
     match error {
         StoreError::Sql(_) | StoreError::Bug(_) => Kind::Bug,
         StoreError::Busy { .. } | StoreError::InUse { .. } => Kind::Conflict,
+        StoreError::InNames { .. } => Kind::Refused,
         StoreError::Damaged { .. }
         | StoreError::Quarantined { .. }
         | StoreError::TooNew { .. }

@@ -12,6 +12,7 @@ pub mod leaf;
 pub mod maintenance;
 mod places;
 mod reader;
+mod reading;
 mod recap;
 mod recorder;
 mod resuming;
@@ -26,8 +27,6 @@ mod workspaces;
 
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
-pub use commands::carrying::ImportedSessions;
-pub use commands::session::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 pub use commands::walking::{
     Advance, AnswerGate, Checkpoint, PlanState, PlannedStep, Rewind, StartSession, WorkOrder, WorkResult,
 };
@@ -46,6 +45,11 @@ pub use starting::NewWalk;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};
 pub use workspaces::{TrustCandidate, TrustFile};
+
+/// Steps without a workflow, for the harnesses of the store. The product walks.
+pub mod opaque {
+    pub use crate::commands::opaque::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
+}
 
 /// What the façades take and give, so that nobody above needs the crates below.
 pub mod types {
@@ -67,6 +71,6 @@ pub mod types {
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;
     pub use longhaul_store::{
-        Backup, Collected, Exported, Imported, Recovered, Redacted, Restored, StreamReport, Verdict,
+        Backup, Collected, Exported, Imported, Names, Recovered, Redacted, Restored, StreamReport, Verdict,
     };
 }

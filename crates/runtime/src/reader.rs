@@ -3,6 +3,7 @@
 mod artifacts;
 mod events;
 mod find;
+mod following;
 mod gates;
 mod ranking;
 mod story;
@@ -26,6 +27,7 @@ pub use ranking::{Ranked, clear_winner};
 pub use story::{Branch, Happened, StoryEntry, Telling};
 
 use crate::error::Error;
+use crate::reading::Decisions;
 use crate::workspaces::{self, TrustCandidate};
 
 const BATCH: usize = 500;
@@ -176,15 +178,12 @@ impl Reader {
         show: &mut dyn FnMut(EventRow) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let stream: StreamId = name.parse().map_err(|_| Error::UnknownStream(name.to_owned()))?;
-        let mut after = Seq(0);
-        loop {
-            let decisions = self.store.read(stream, after, BATCH)?;
-            let Some(last) = decisions.last() else { return Ok(()) };
-            after = last.last_seq();
-            for decision in &decisions {
-                rows(decision).into_iter().try_for_each(&mut *show)?;
-            }
-        }
+        self.decisions(stream).each(|decision| rows(decision).into_iter().try_for_each(&mut *show))
+    }
+
+    /// A stream from its beginning.
+    fn decisions(&self, stream: StreamId) -> Decisions<'_> {
+        Decisions { log: &*self.store, stream, after: Seq(0), batch: BATCH }
     }
 
     /// Shows what was committed after a position, and says how far it came. A damaged decision is an error

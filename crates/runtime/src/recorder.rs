@@ -38,6 +38,14 @@ pub(crate) struct Contents {
     blobs: Vec<NewBlob>,
 }
 
+/// Where a decision goes and as of when, with the contents that its events name.
+#[derive(Clone, Copy)]
+pub(crate) struct Write<'a> {
+    pub(crate) stream: StreamId,
+    pub(crate) at: Timestamp,
+    pub(crate) contents: &'a Contents,
+}
+
 impl Contents {
     pub(crate) fn bytes(&self, hash: Digest) -> Option<&[u8]> {
         self.blobs.iter().find(|blob| blob.reference().sha256 == hash).map(NewBlob::bytes)
@@ -79,9 +87,7 @@ impl Recorder {
     /// Lets `decide` look at fresh state until what it decided was stored on top of that state.
     pub(crate) fn record<A: Aggregate, Answer>(
         &self,
-        stream: StreamId,
-        at: Timestamp,
-        contents: &Contents,
+        write: Write<'_>,
         mut decide: impl FnMut() -> Result<(A, Decided<A::Event, Answer>), Error>,
     ) -> Result<(Answer, Stored<A>), Error> {
         for _ in 0..ATTEMPTS {
@@ -91,7 +97,7 @@ impl Recorder {
                 Decided::Nothing(answer) => return Ok((answer, Stored { state, events: Vec::new() })),
                 Decided::Events(events, answer) => (events, answer),
             };
-            if let Some(after) = self.store(stream, at, contents, Loaded { state, epoch }, events)? {
+            if let Some(after) = self.store(write, Loaded { state, epoch }, events)? {
                 return Ok((answer, after));
             }
         }
@@ -101,12 +107,11 @@ impl Recorder {
     /// Stores events on top of the state that they were decided on; `None` if somebody else wrote first.
     pub(crate) fn store<A: Aggregate>(
         &self,
-        stream: StreamId,
-        at: Timestamp,
-        contents: &Contents,
+        write: Write<'_>,
         loaded: Loaded<A>,
         events: Vec<A::Event>,
     ) -> Result<Option<Stored<A>>, Error> {
+        let Write { stream, at, contents } = write;
         let Loaded { mut state, epoch } = loaded;
         let mut blobs = contents.blobs.clone();
         let events = self.clean(events, &mut blobs);

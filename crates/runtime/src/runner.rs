@@ -14,8 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use longhaul_core::session::Rejection;
-use longhaul_core::workflow::StepKind;
-use longhaul_core::workflow::step::{Gate, GateBy, RunWhat};
+use longhaul_core::workflow::step::RunWhat;
 use longhaul_events::{Driver, Epoch, SessionId};
 use longhaul_exec::Stopper;
 use serde_json::{Value, json};
@@ -82,17 +81,14 @@ impl Driven<'_> {
         if order.started.is_some() && !may_be_done_again(order) {
             return Ok(WorkResult::Unknown);
         }
-        let run = match &order.step.kind {
-            StepKind::Run(run) | StepKind::Gate(Gate { by: GateBy::Check(run), .. }) => Some(run),
-            _ => None,
-        };
+        let run = order.step.kind.run();
         let place = Place::of(self.system, self.commands, self.id)?;
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
-        Ok(WorkResult::Done(match (run, &order.step.kind) {
-            (Some(run), _) => perform::run(run, order, (&place, stop)),
-            (None, StepKind::Gather(gather)) => gather::gather(gather, order, &place),
-            (None, _) => could_not_run("this kind of step is not a runner's"),
+        Ok(WorkResult::Done(match (run, order.step.kind.gather()) {
+            (Some(run), _) => perform::run(run, order, &place, stop),
+            (None, Some(gather)) => gather::gather(gather, order, &place),
+            (None, None) => could_not_run("this kind of step is not a runner's"),
         }))
     }
 
@@ -146,12 +142,10 @@ impl StopSwitch {
 
 /// A step that had started may be repeated only where repeating does no harm.
 fn may_be_done_again(order: &WorkOrder) -> bool {
-    match &order.step.kind {
-        StepKind::Run(run) | StepKind::Gate(Gate { by: GateBy::Check(run), .. }) => {
-            run.rerun || matches!(run.what, RunWhat::Declared(_) | RunWhat::Checks(_))
-        }
-        _ => true,
-    }
+    order.step.kind.run().is_none_or(|run| match run.what {
+        RunWhat::Command(_) => run.rerun,
+        RunWhat::Declared(_) | RunWhat::Checks(_) => true,
+    })
 }
 
 /// Where a session's commands run, and whether they may.
@@ -171,7 +165,9 @@ impl Place {
             (Some(checkout), Some(workspace)) => {
                 system.refusal_to_run(workspace, checkout).unwrap_or_else(|error| Some(error.to_string()))
             }
-            _ => Some("the session has no workspace, and commands are run in workspaces only".to_owned()),
+            (Some(_) | None, None) | (None, Some(_)) => {
+                Some("the session has no workspace, and commands are run in workspaces only".to_owned())
+            }
         };
         let directory = checkout.map(|checkout| PathBuf::from(checkout.path));
         Ok(Self { directory, refusal, session: id })
@@ -180,7 +176,7 @@ impl Place {
 
 fn this_process() -> Driver {
     let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Driver { host, process: std::process::id(), started: None }
+    Driver { host, process: std::process::id(), started: longhaul_exec::started_ticks() }
 }
 
 /// The outcome of something that was not even tried.

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_core::walk::view::StepView;
-use longhaul_core::workflow::step::{Gate, GateBy};
-use longhaul_core::workflow::{Step, StepKind, Workflow};
+use longhaul_core::workflow::{Step, Workflow};
 use longhaul_core::workspace::TrustState;
 use longhaul_events::{Checkout, WorkspaceId};
 use serde_json::{Map, Value};
@@ -104,10 +103,7 @@ impl System {
 }
 
 fn asks_for_network(step: &Step) -> bool {
-    match &step.kind {
-        StepKind::Run(run) | StepKind::Gate(Gate { by: GateBy::Check(run), .. }) => run.network.is_some(),
-        _ => false,
-    }
+    step.kind.run().is_some_and(|run| run.network.is_some())
 }
 
 fn outside(workflow: &Workflow) -> Ground {

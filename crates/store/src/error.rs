@@ -37,6 +37,10 @@ pub enum StoreError {
         after_the_commit(.0)
     )]
     TracesRemain(#[source] Box<StoreError>),
+    #[error(
+        "nothing was changed: the value is part of a name, or a word that the workflow cannot do without, in {stream}; if it must go even though that session may no longer be followed, use `--force`"
+    )]
+    InNames { stream: String },
     #[error("blob {hash} {problem}")]
     Blob { hash: Digest, problem: BlobProblem },
     #[error("other processes use the database (`{}` is locked); stop them first: {doing} needs it alone", lock.display())]
@@ -113,6 +117,7 @@ impl StoreError {
             Self::OutcomeUnknown(_) | Self::DiskFault(_) | Self::TracesRemain(_) => "E0108",
             Self::Blob { .. } => "E0109",
             Self::InUse { .. } => "E0110",
+            Self::InNames { .. } => "E0113",
             Self::Replaced { .. } => "E0112",
             Self::Sql(_) | Self::Bug(_) => "E0199",
         }

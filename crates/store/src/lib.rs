@@ -26,7 +26,7 @@ pub use sqlite::export::Exported;
 pub use sqlite::import::{ImportError, Imported};
 pub use sqlite::inventory::Collected;
 pub use sqlite::recover::{Recovered, is_whole, recover};
-pub use sqlite::redact::Redacted;
+pub use sqlite::redact::{Names, Redacted};
 pub use sqlite::restore::{Restored, restore};
 pub use sqlite::verify::{Finding, StreamReport, Verdict};
 pub use sqlite::{Access, Options, SCHEMA_VERSION, SqliteLog};

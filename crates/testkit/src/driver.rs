@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+pub use walk::DIES_AT;
+
 use clap::{Parser, Subcommand};
 use longhaul_core::scrub::Scrubber;
 use longhaul_runtime::{Commands, Entropy, Places, SystemClock};

@@ -31,6 +31,15 @@ pub fn driver(program: impl AsRef<OsStr>, home: &Path, verb: &str) -> Command {
     command
 }
 
+/// Runs what is added to it, and kills each process of it at its n-th sync.
+pub fn dies_at_sync(n: &str) -> Command {
+    let mut command = tool("strace", "strace");
+    command
+        .args(["-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync,fdatasync"])
+        .args(["-e", &format!("inject=fsync,fdatasync:signal=KILL:when={n}")]);
+    command
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

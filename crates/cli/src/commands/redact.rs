@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use longhaul_runtime::types::Redacted;
+use longhaul_runtime::types::{Names, Redacted};
 use longhaul_runtime::{Error, terminal};
 use serde::Serialize;
 
@@ -23,6 +23,9 @@ pub(crate) struct Args {
     /// Read the value from this file, or from standard input if it is `-`; a line break at its end does not count.
     #[arg(long, value_name = "FILE")]
     value_file: Option<PathBuf>,
+    /// Take it out of names of steps and vars and of words of workflows too; what needs them can no longer be followed.
+    #[arg(long)]
+    force: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -47,7 +50,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         Some(path) => read_value(path)?,
         None => ask_value()?,
     };
-    let Redacted { decisions, blobs } = commands.redact(&value)?;
+    let names = if args.force { Names::TakeOut } else { Names::Spare };
+    let Redacted { decisions, blobs } = commands.redact(&value, names)?;
     context.output.row(RedactedRow { decisions, blobs })?;
     if (decisions, blobs) == (0, 0) {
         context.output.say("the value was found nowhere; check how it is written");

@@ -181,3 +181,34 @@ fn a_secret_that_is_not_utf8_is_kept_out_too() {
     assert_eq!(shown.matches("[secret:OLD_PASSWORD]").count(), 2, "{shown}");
     assert!(!shown.contains("-secret"), "{shown}");
 }
+
+const FILE: &str = "longhaul: 1\nid: try.names\nname: Names\nversion: 1.0.0\nvars:\n  goal: { type: string }\nsteps:\n  - { id: sing-little-bird, prompt: Sing., notes: optional }\n  - { id: rest, prompt: Rest., notes: optional }\n";
+
+fn redact(home: &Home, value: &str, further: &[&str]) -> crate::support::Outcome {
+    fs::write(home.join("value"), value).unwrap();
+    home.longhaul(&[&["redact", "--value-file", "value"], further].concat())
+}
+
+#[test]
+fn a_name_is_taken_out_only_if_somebody_insists() {
+    let home = Home::new();
+    let own = home.longhaul_home().join("config/workflows");
+    fs::create_dir_all(&own).unwrap();
+    fs::write(own.join("names.yml"), FILE).unwrap();
+    home.longhaul(&["session", "start", "--workflow", "try.names", "--goal", "x"]).succeeded();
+    for value in [VALUE, "prompt"] {
+        let refused = redact(&home, value, &[]);
+        assert!(refused.stderr.contains("E0113") && refused.stderr.contains("--force"), "{refused}");
+    }
+    home.longhaul(&["doctor"]).succeeded();
+    redact(&home, VALUE, &["--force"]).succeeded();
+    fs::remove_dir_all(&own).unwrap();
+    assert_eq!(holders(&home), [""; 0]);
+    // The name was changed everywhere, so the session goes on.
+    home.longhaul(&["doctor"]).succeeded();
+
+    redact(&home, "prompt", &["--force"]).succeeded();
+    let told = home.longhaul(&["doctor"]);
+    assert!(told.stdout.contains("its workflow cannot be read"), "{told}");
+    assert!(told.stdout.contains("longhaul session cancel"), "{told}");
+}

@@ -8,8 +8,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+use longhaul_runtime::opaque::{FinishRequest, NewSession, StepRequest, ThenRequest};
 use longhaul_runtime::types::{CloseOutcome, StepId};
-use longhaul_runtime::{FinishRequest, NewSession, Places, Settings, StepRequest, System, ThenRequest};
+use longhaul_runtime::{Places, Settings, System};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

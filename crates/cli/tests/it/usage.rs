@@ -177,7 +177,7 @@ fn names_of_what_is_not_there_are_refused() {
         log import folder
           3 error[E0501]: could not read the export: Is a directory (os error 21); check the file
         log import text
-          3 error[E0501]: line 1 is not part of an export: expected value at line 1 column 1; nothing was imported, name a file that `longhaul log export` wrote
+          3 error[E0501]: line 1 is not part of an export: it does not begin as one; nothing was imported, name a file that `longhaul log export` wrote
         workspace add absent
           4 error: could not find `absent`; check the path
         workspace add folder

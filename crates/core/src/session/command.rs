@@ -56,6 +56,7 @@ pub enum Command {
         epoch: Epoch,
         now: Timestamp,
     },
+    /// Hands out a step where nothing else is out; for sessions without a workflow, whose steps the caller chooses.
     HandOut {
         actor: Actor,
         step: NewStep,
@@ -116,6 +117,30 @@ pub enum Command {
         actor: Actor,
         outcome: CloseOutcome,
     },
+}
+
+impl Command {
+    /// Whether it may take up a session that is closed.
+    pub(super) const fn may_follow_the_end(&self) -> bool {
+        match self {
+            Self::Rewind { .. } | Self::Continue { .. } => true,
+            Self::TakeDriver { .. }
+            | Self::RenewDriver { .. }
+            | Self::ReleaseDriver { .. }
+            | Self::NoticeExpiry { .. }
+            | Self::HandOut { .. }
+            | Self::Finish { .. }
+            | Self::Refuse { .. }
+            | Self::Reissue { .. }
+            | Self::StartWork { .. }
+            | Self::FinishWork { .. }
+            | Self::AnswerGate { .. }
+            | Self::ExpireGate { .. }
+            | Self::Checkpoint { .. }
+            | Self::Report { .. }
+            | Self::Close { .. } => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

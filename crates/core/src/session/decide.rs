@@ -32,10 +32,12 @@ impl Session {
 
     /// Says which facts a command would add. Reads state, changes nothing.
     pub fn decide(&self, command: Command) -> Result<Vec<SessionEvent>, Rejection> {
+        if self.closed.is_some() && !command.may_follow_the_end() {
+            return Err(Rejection::Closed);
+        }
         match command {
             Command::Rewind { rewind } => self.rewind(rewind),
             Command::Continue { actor, text, step } => self.carry_on(actor, text, step),
-            _ if self.closed.is_some() => Err(Rejection::Closed),
             Command::TakeDriver { driver, lease_ms, now } => self.take_driver(driver, now, lease_ms),
             Command::RenewDriver { epoch, lease_ms, now } => {
                 let lease = self.lease_of(epoch)?;
@@ -108,7 +110,7 @@ impl Session {
 
     fn finish(&self, actor: Actor, finish: FinishStep) -> Result<Vec<SessionEvent>, Rejection> {
         let FinishStep { node, nonce, payload, payload_hash, answer, onward, restored } = finish;
-        let mut events = self.take_up(actor, (node, nonce), restored)?;
+        let mut events = self.take_up(actor, node, nonce, restored)?;
         let epoch = actor.epoch;
         events.push(SessionEvent::StepFinished { node, nonce, payload, payload_hash, answer, epoch });
         self.trail(&mut events).go(Some(node), onward);
@@ -118,7 +120,7 @@ impl Session {
     fn refuse(&self, actor: Actor, refuse: RefuseAttempt) -> Result<Vec<SessionEvent>, Rejection> {
         let RefuseAttempt { node, nonce, payload, payload_hash, reasons, retry, attempts, restored } = refuse;
         let refusals = self.tip().filter(|_| self.is_tip(node, nonce)).map_or(0, |tip| tip.refusals) + 1;
-        let mut events = self.take_up(actor, (node, nonce), restored)?;
+        let mut events = self.take_up(actor, node, nonce, restored)?;
         let (step, place) = if let Some(SessionEvent::Forked { restored: Some(restored), .. }) = events.last()
         {
             (restored.step.clone(), restored.place.clone())
@@ -149,7 +151,8 @@ impl Session {
     fn take_up(
         &self,
         actor: Actor,
-        (node, nonce): (NodeId, Nonce),
+        node: NodeId,
+        nonce: Nonce,
         restored: Option<Restored>,
     ) -> Result<Vec<SessionEvent>, Rejection> {
         if !self.is_live(node, nonce) {

@@ -11,6 +11,14 @@ use crate::workflow::{Step, StepKind, template};
 /// How long a confirmation waits.
 const CONFIRM_WAIT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
+/// What a gate asks, of whom, for how long.
+struct Question<'q> {
+    kind: GateKind,
+    text: &'q str,
+    accepts: Channel,
+    wait_ms: u64,
+}
+
 impl<'a> Walk<'a> {
     pub(super) fn arrive(&mut self, step: &'a Step) -> Found<'a> {
         let judged = step.when.as_ref().map(|when| when.judge(&self.scope()));
@@ -89,22 +97,17 @@ impl<'a> Walk<'a> {
 
     fn open_gate(&self, step: &'a Step, gate: &Gate) -> Found<'a> {
         let question = template::render(&gate.question, &self.scope());
-        self.gate(step, GateKind::Gate, &question, (gate.accepts, gate.timeout_ms))
+        let (accepts, wait_ms) = (gate.accepts, gate.timeout_ms);
+        self.ask(step, &Question { kind: GateKind::Gate, text: &question, accepts, wait_ms })
     }
 
-    fn gate(
-        &self,
-        step: &'a Step,
-        kind: GateKind,
-        question: &str,
-        (accepts, wait_ms): (Channel, u64),
-    ) -> Found<'a> {
+    fn ask(&self, step: &Step, question: &Question<'_>) -> Found<'a> {
         Found::Gate(Arrival::Gate(NewGate {
             step: id_of(step),
-            kind,
-            question: Content::Inline(json!(question)),
-            accepts,
-            until: self.given.now.plus_ms(wait_ms),
+            kind: question.kind,
+            question: Content::Inline(json!(question.text)),
+            accepts: question.accepts,
+            until: self.given.now.plus_ms(question.wait_ms),
             place: self.place.clone(),
         }))
     }
@@ -114,9 +117,10 @@ impl<'a> Walk<'a> {
         match &step.confirm {
             Some(confirm) if self.asks(step, confirm) => {
                 let title = template::render(&step.title, &self.scope());
-                let question = format!("Step “{title}” is done. Go on?");
+                let text = &format!("Step “{title}” is done. Go on?");
                 let accepts = confirm.accepts.unwrap_or(Channel::Client);
-                self.gate(step, GateKind::Confirmation, &question, (accepts, CONFIRM_WAIT_MS))
+                let (kind, wait_ms) = (GateKind::Confirmation, CONFIRM_WAIT_MS);
+                self.ask(step, &Question { kind, text, accepts, wait_ms })
             }
             Some(_) | None => self.move_on(step),
         }
@@ -126,7 +130,7 @@ impl<'a> Walk<'a> {
         let Some(when) = &confirm.when else { return true };
         let judged = when.judge(&self.scope());
         if !judged.holds {
-            self.consider(step, Choice::GateOpen, judged.because);
+            self.consider(step, Choice::NotAsked, judged.because);
         }
         judged.holds
     }

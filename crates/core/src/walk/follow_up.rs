@@ -1,7 +1,5 @@
 //! Follow-up phases: one more step after a session was completed, in the context of the same workflow.
 
-use std::collections::BTreeMap;
-
 use longhaul_events::{Content, Nonce, Place, StepId};
 use serde_json::json;
 
@@ -10,7 +8,7 @@ use crate::session::NewStep;
 use crate::workflow::prompt::{Body, Notes, Prompt};
 use crate::workflow::render::{self, Opening};
 use crate::workflow::scope::{cut, plain};
-use crate::workflow::{DEFAULT_ATTEMPTS, Step, StepKind};
+use crate::workflow::{Step, StepKind};
 
 /// How much of a value is shown; the log has all of it.
 const MOST_LETTERS: usize = 400;
@@ -51,37 +49,8 @@ fn known(standing: &Standing<'_>) -> Vec<String> {
 }
 
 pub(super) fn step(id: &str) -> Step {
-    let prompt = Prompt {
-        body: Body::Text(ASKED.to_owned()),
-        fragments: Vec::new(),
-        notes: Notes::Required,
-        produces: BTreeMap::new(),
-        outputs: Vec::new(),
-        validate: Vec::new(),
-        assessments: Vec::new(),
-        control: None,
-        functions: Vec::new(),
-        function_calls: Vec::new(),
-        ask_for_files: false,
-        audit: None,
-        verification: None,
-    };
-    Step {
-        id: id.to_owned(),
-        title: "Follow-up".to_owned(),
-        when: None,
-        jump: None,
-        confirm: None,
-        role: None,
-        guidance: Vec::new(),
-        model: None,
-        budget: None,
-        system_prompt: None,
-        attempts: DEFAULT_ATTEMPTS,
-        references: Vec::new(),
-        requires: Vec::new(),
-        kind: StepKind::Prompt(Box::new(prompt)),
-    }
+    let prompt = Prompt::plain(Body::Text(ASKED.to_owned()), Notes::Required);
+    Step::plain(id.to_owned(), "Follow-up".to_owned(), StepKind::Prompt(Box::new(prompt)))
 }
 
 /// Whether a step belongs to a follow-up phase.

@@ -27,10 +27,9 @@ impl<'a> Walk<'a> {
             Ok(frame) => frame,
             Err(reasons) => return Found::Refuse(reasons),
         };
-        let round = match (&step.kind, frame.0.of) {
-            (_, Some(0)) => Round::Over("there is nothing to go through".to_owned()),
-            (StepKind::Loop(looped), _) => self.judge(looped),
-            _ => Round::Again(String::new()),
+        let round = match frame.0.of {
+            Some(0) => Round::Over("there is nothing to go through".to_owned()),
+            Some(_) | None => self.judge(step),
         };
         match round {
             Round::Over(why) => {
@@ -62,21 +61,18 @@ impl<'a> Walk<'a> {
         if of.is_some_and(|of| done >= of) {
             return self.end_loop(step, format!("all {done} are done"));
         }
-        let (round, max, on_max) = match &step.kind {
-            StepKind::Loop(looped) => (self.judge(looped), looped.max, looped.on_max),
-            _ => (Round::Again(String::new()), u64::MAX, OnMax::Continue),
-        };
-        let because = match round {
+        let because = match self.judge(step) {
             Round::Over(why) => return self.end_loop(step, why),
             Round::Again(why) => why,
         };
+        let max = looped(step).map_or(u64::MAX, |looped| looped.max);
         if done >= max {
-            return self.exhausted(step, (done, on_max), format!("it came to its bound of {max}"));
+            return self.exhausted(step, done, format!("it came to its bound of {max}"));
         }
         let empty = self.begun.get(step.id.as_str()).copied().unwrap_or_default();
         if of.is_none() && empty >= MOST_EMPTY {
             let why = format!("{empty} iterations had nothing to do");
-            return self.exhausted(step, (done, on_max), why);
+            return self.exhausted(step, done, why);
         }
         self.consider(step, Choice::LoopRepeated, because);
         if let Some(frame) = self.place.frames.last_mut() {
@@ -92,10 +88,10 @@ impl<'a> Walk<'a> {
         self.leave(step)
     }
 
-    fn exhausted(&mut self, step: &'a Step, (iterations, on_max): (u64, OnMax), why: String) -> Found<'a> {
+    fn exhausted(&mut self, step: &'a Step, iterations: u64, why: String) -> Found<'a> {
         let fact = SessionEvent::LoopExhausted { step: id_of(step), iterations, because: why.clone() };
         self.facts.push(fact);
-        match on_max {
+        match looped(step).map_or(OnMax::Continue, |looped| looped.on_max) {
             OnMax::Continue => self.end_loop(step, why),
             OnMax::Fail => {
                 Found::Close(CloseOutcome::Failed { reason: format!("loop `{}` ended: {why}", step.id) })
@@ -109,7 +105,9 @@ impl<'a> Walk<'a> {
         self.items.pop();
     }
 
-    fn judge(&self, looped: &Loop) -> Round {
+    /// What a loop's own condition says.
+    fn judge(&self, step: &Step) -> Round {
+        let Some(looped) = looped(step) else { return Round::Again(String::new()) };
         match &looped.over {
             LoopOver::While(condition) => {
                 let judged = condition.judge(&self.scope());
@@ -141,7 +139,18 @@ impl<'a> Walk<'a> {
                 let of = self.count_of(step, count)?;
                 return Ok((Frame { of: Some(of), ..frame }, None));
             }
-            _ => return Ok((frame, None)),
+            StepKind::Loop(Loop {
+                over: LoopOver::While(_) | LoopOver::Until(_) | LoopOver::Control { .. },
+                ..
+            })
+            | StepKind::Prompt(_)
+            | StepKind::Routine(_)
+            | StepKind::Run(_)
+            | StepKind::Gather(_)
+            | StepKind::Gate(_)
+            | StepKind::Parallel(_)
+            | StepKind::Spawn(_)
+            | StepKind::Deliver(_) => return Ok((frame, None)),
         };
         let items = self.list_of(step, list, max)?;
         let listed = items.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -206,27 +215,46 @@ pub(super) fn locals(
             StepKind::Loop(looped) => {
                 locals.insert(looped.iteration_var.clone(), Value::from(frame.iteration + 1));
                 if let LoopOver::Items { item_var, index_var, .. } = &looped.over {
-                    add_item(&mut locals, (item_var, index_var), (frame, items.as_deref()));
+                    locals.extend(item(item_var, index_var, frame, items.as_deref()));
                 }
             }
             StepKind::Todo(todo) => {
-                add_item(&mut locals, (&todo.item_var, &todo.index_var), (frame, items.as_deref()));
+                locals.extend(item(&todo.item_var, &todo.index_var, frame, items.as_deref()));
             }
-            _ => {}
+            StepKind::Prompt(_)
+            | StepKind::Routine(_)
+            | StepKind::Run(_)
+            | StepKind::Gather(_)
+            | StepKind::Gate(_)
+            | StepKind::Parallel(_)
+            | StepKind::Spawn(_)
+            | StepKind::Deliver(_) => {}
         }
     }
     locals
 }
 
-fn add_item(
-    locals: &mut BTreeMap<String, Value>,
-    (item_var, index_var): (&str, &str),
-    (frame, items): (&Frame, Option<&Value>),
-) {
+/// A loop with a bound of its own; a list of things to do has none beside its length.
+fn looped(step: &Step) -> Option<&Loop> {
+    match &step.kind {
+        StepKind::Loop(looped) => Some(looped),
+        StepKind::Todo(_)
+        | StepKind::Prompt(_)
+        | StepKind::Routine(_)
+        | StepKind::Run(_)
+        | StepKind::Gather(_)
+        | StepKind::Gate(_)
+        | StepKind::Parallel(_)
+        | StepKind::Spawn(_)
+        | StepKind::Deliver(_) => None,
+    }
+}
+
+/// The item of an iteration and its index, under the names that the loop gives them.
+fn item(item_var: &str, index_var: &str, frame: &Frame, items: Option<&Value>) -> [(String, Value); 2] {
     let index = usize::try_from(frame.iteration).unwrap_or(usize::MAX);
     let item = items.and_then(|items| items.get(index)).cloned().unwrap_or(Value::Null);
-    locals.insert(item_var.to_owned(), item);
-    locals.insert(index_var.to_owned(), Value::from(frame.iteration));
+    [(item_var.to_owned(), item), (index_var.to_owned(), Value::from(frame.iteration))]
 }
 
 fn kind_of(value: &Value) -> &'static str {

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Found, Walk, Way};
 use crate::workflow::answer::{Accepted, Decision};
-use crate::workflow::step::{GateBy, LoopOver, Todo};
+use crate::workflow::step::{Gate, GateBy, Gather, LoopOver, Todo};
 use crate::workflow::{Prompt, Step, StepKind};
 
 impl<'a> Walk<'a> {
@@ -41,17 +41,16 @@ impl<'a> Walk<'a> {
                 self.keep(step, &gather.into, result["value"].clone())
             }
             StepKind::Gather(gather) if gather.optional => self.leave(step),
-            StepKind::Gather(gather) => Found::Park(
-                step,
-                vec![Reason::new(
-                    "nothing_gathered",
-                    format!("nothing was found for `{}`", gather.what),
-                    format!("put one in a place that the step looks at, or start with var `{}`", gather.into),
-                )],
-            ),
-            StepKind::Gate(gate) if matches!(gate.by, GateBy::Check(_)) && passed => self.leave(step),
-            _ if result["outcome"] == "could_not_run" => Found::Park(step, vec![not_passed(step, result)]),
-            _ => Found::Close(CloseOutcome::Failed { reason: not_passed(step, result).message }),
+            StepKind::Gather(gather) => Found::Park(step, vec![nothing_gathered(gather)]),
+            StepKind::Gate(Gate { by: GateBy::Check(_), .. }) if passed => self.leave(step),
+            StepKind::Gate(_)
+            | StepKind::Prompt(_)
+            | StepKind::Loop(_)
+            | StepKind::Todo(_)
+            | StepKind::Routine(_)
+            | StepKind::Parallel(_)
+            | StepKind::Spawn(_)
+            | StepKind::Deliver(_) => barred(step, result),
         };
         self.search(found)
     }
@@ -93,12 +92,39 @@ impl<'a> Walk<'a> {
                 }
             },
             Some(StepKind::Todo(Todo { may_stop, .. })) => *may_stop && id == control.loop_id,
-            _ => false,
+            Some(
+                StepKind::Prompt(_)
+                | StepKind::Routine(_)
+                | StepKind::Run(_)
+                | StepKind::Gather(_)
+                | StepKind::Gate(_)
+                | StepKind::Parallel(_)
+                | StepKind::Spawn(_)
+                | StepKind::Deliver(_),
+            )
+            | None => false,
         };
         if let Some(frame) = self.place.frames.iter_mut().rev().find(|frame| named(&frame.step.0)) {
             frame.stopped = decision == Decision::Stop;
         }
     }
+}
+
+/// A check that says no ends the session; one that could not be asked is for a person to look at.
+fn barred<'a>(step: &'a Step, result: &Value) -> Found<'a> {
+    let reason = not_passed(step, result);
+    if result["outcome"] == "could_not_run" {
+        return Found::Park(step, vec![reason]);
+    }
+    Found::Close(CloseOutcome::Failed { reason: reason.message })
+}
+
+fn nothing_gathered(gather: &Gather) -> Reason {
+    Reason::new(
+        "nothing_gathered",
+        format!("nothing was found for `{}`", gather.what),
+        format!("put one in a place that the step looks at, or start with var `{}`", gather.into),
+    )
 }
 
 fn not_passed(step: &Step, result: &Value) -> Reason {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::workflow::answer::{judge_text, judge_vars};
 use crate::workflow::step::GatherFrom;
-use crate::workflow::{StepKind, VarDeclaration, VarWriter, Vars, Workflow};
+use crate::workflow::{VarDeclaration, VarWriter, Vars, Workflow};
 
 /// The var that always holds the goal.
 const GOAL: &str = "goal";
@@ -42,7 +42,7 @@ pub fn initial_vars(
                     format!("workflow `{}` needs var `{name}` to start", workflow.id),
                     format!("start it with `--vars '{{\"{name}\": …}}'`"),
                 )),
-                _ => {}
+                (Some(_) | None, true) | (None, false) => {}
             }
         }
     }
@@ -51,11 +51,9 @@ pub fn initial_vars(
 
 /// Inputs that a `gather` step takes from whoever starts the session.
 fn injected(workflow: &Workflow) -> BTreeSet<&str> {
-    let gathers = workflow.all_steps().into_iter().filter_map(|step| match &step.kind {
-        StepKind::Gather(gather) if gather.from.contains(&GatherFrom::Injected) => Some(&*gather.into),
-        _ => None,
-    });
-    gathers.collect()
+    let gathers = workflow.all_steps().into_iter().filter_map(|step| step.kind.gather());
+    let injected = gathers.filter(|gather| gather.from.contains(&GatherFrom::Injected));
+    injected.map(|gather| gather.into.as_str()).collect()
 }
 
 fn misfit(declared: &BTreeMap<String, VarDeclaration>, name: &str, value: &Value) -> Option<Reason> {

@@ -1,6 +1,6 @@
 //! What whoever drives a session gets to see: one object, the same at the shell and over MCP.
 
-use longhaul_events::{Channel, CloseOutcome, GateKind, NodeId, Nonce, Place, Reason, StepId};
+use longhaul_events::{Channel, CloseOutcome, GateKind, NodeId, Nonce, Place, Reason, SessionId, StepId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -128,7 +128,7 @@ pub fn view(workflow: &Workflow, session: &Session, shown: Shown, warnings: Vec<
         }
         Shown::Gate { gate, step, kind, question, accepts } => {
             view.stand_at(workflow, &step);
-            view.gate = Some(GateView { id: gate_id(session, gate), kind, question, accepts });
+            view.gate = Some(GateView { id: gate_id(session.id, gate), kind, question, accepts });
         }
         Shown::Working { step, since } => {
             view.stand_at(workflow, &step);
@@ -144,8 +144,8 @@ pub fn view(workflow: &Workflow, session: &Session, shown: Shown, warnings: Vec<
 }
 
 /// The name under which a person answers a gate.
-pub fn gate_id(session: &Session, gate: NodeId) -> String {
-    format!("{}.{gate}", session.id)
+pub fn gate_id(session: SessionId, gate: NodeId) -> String {
+    format!("{session}.{gate}")
 }
 
 impl StepView {

@@ -253,27 +253,9 @@ fn prompt(text: BoxedStrategy<String>) -> BoxedStrategy<Prompt> {
             produces,
             outputs: output.into_iter().collect(),
             assessments: assessment.into_iter().collect(),
-            ..plain_prompt(text, notes)
+            ..Prompt::plain(Body::Text(text), notes)
         })
         .boxed()
-}
-
-fn plain_prompt(text: String, notes: Notes) -> Prompt {
-    Prompt {
-        body: Body::Text(text),
-        fragments: Vec::new(),
-        notes,
-        produces: BTreeMap::new(),
-        outputs: Vec::new(),
-        validate: Vec::new(),
-        assessments: Vec::new(),
-        control: None,
-        functions: Vec::new(),
-        function_calls: Vec::new(),
-        ask_for_files: false,
-        audit: None,
-        verification: None,
-    }
 }
 
 fn assessment() -> BoxedStrategy<Assessment> {

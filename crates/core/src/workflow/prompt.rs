@@ -39,6 +39,27 @@ pub struct Prompt {
     pub verification: Option<Verification>,
 }
 
+impl Prompt {
+    /// A prompt that asks for nothing but an answer.
+    pub(crate) fn plain(body: Body, notes: Notes) -> Self {
+        Self {
+            body,
+            fragments: Vec::new(),
+            notes,
+            produces: BTreeMap::new(),
+            outputs: Vec::new(),
+            validate: Vec::new(),
+            assessments: Vec::new(),
+            control: None,
+            functions: Vec::new(),
+            function_calls: Vec::new(),
+            ask_for_files: false,
+            audit: None,
+            verification: None,
+        }
+    }
+}
+
 /// Texts are templates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::condition::Condition;
 use super::prompt::Prompt;
-use super::{Budget, ModelTier};
+use super::{Budget, DEFAULT_ATTEMPTS, ModelTier};
 
 /// One step. Its id is unique in the workflow, also after routines were expanded (`caller.step`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -39,6 +39,28 @@ pub struct Step {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requires: Vec<String>,
     pub kind: StepKind,
+}
+
+impl Step {
+    /// A step that comes always, demands nothing and leads to the one after it.
+    pub(crate) fn plain(id: String, title: String, kind: StepKind) -> Self {
+        Self {
+            id,
+            title,
+            when: None,
+            jump: None,
+            confirm: None,
+            role: None,
+            guidance: Vec::new(),
+            model: None,
+            budget: None,
+            system_prompt: None,
+            attempts: DEFAULT_ATTEMPTS,
+            references: Vec::new(),
+            requires: Vec::new(),
+            kind,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -88,6 +110,38 @@ impl StepKind {
             | Self::Parallel(_)
             | Self::Spawn(_)
             | Self::Deliver(_) => &mut [],
+        }
+    }
+
+    /// What the engine runs for it: a command or checks, also where these open a gate.
+    pub fn run(&self) -> Option<&Run> {
+        match self {
+            Self::Run(run) | Self::Gate(Gate { by: GateBy::Check(run), .. }) => Some(run),
+            Self::Gate(Gate { by: GateBy::Person | GateBy::Coordinator { .. }, .. })
+            | Self::Prompt(_)
+            | Self::Loop(_)
+            | Self::Todo(_)
+            | Self::Routine(_)
+            | Self::Gather(_)
+            | Self::Parallel(_)
+            | Self::Spawn(_)
+            | Self::Deliver(_) => None,
+        }
+    }
+
+    /// What the engine gathers for it.
+    pub fn gather(&self) -> Option<&Gather> {
+        match self {
+            Self::Gather(gather) => Some(gather),
+            Self::Prompt(_)
+            | Self::Loop(_)
+            | Self::Todo(_)
+            | Self::Routine(_)
+            | Self::Run(_)
+            | Self::Gate(_)
+            | Self::Parallel(_)
+            | Self::Spawn(_)
+            | Self::Deliver(_) => None,
         }
     }
 

@@ -60,6 +60,11 @@ impl Process {
     }
 }
 
+/// When this process started; `None` if the table does not say.
+pub(crate) fn own_start_ticks() -> Option<u64> {
+    table::row(getpid()).ok().flatten().map(|row| row.process.started_ticks)
+}
+
 /// The moment before a program is started: what gets its id later may come from it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Eve {

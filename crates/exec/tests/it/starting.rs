@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use longhaul_exec::{Environment, Error, Program, run};
+use longhaul_exec::{Environment, Error, Program, run, started_ticks};
 
 use crate::support::sh;
 
@@ -107,4 +107,15 @@ fn a_program_starts_in_its_directory() {
     let directory = folder.path().canonicalize().unwrap();
     let finished = run(&sh("pwd -P").directory(&directory)).unwrap();
     assert_eq!(finished.stdout.to_text(), format!("{}\n", directory.display()));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_process_says_the_start_time_that_the_system_has_for_it() {
+    let own = format!("cat /proc/{}/stat", std::process::id());
+    let line = run(&sh(&own)).unwrap().stdout.to_text();
+    // The name of a process may hold blanks and brackets; what comes after it is counted from the third field.
+    let after_name = line.rsplit(") ").next().unwrap();
+    let start = after_name.split(' ').nth(22 - 3).unwrap();
+    assert_eq!(started_ticks().unwrap().to_string(), start);
 }

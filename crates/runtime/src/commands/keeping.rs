@@ -8,7 +8,7 @@ use longhaul_core::config::Config;
 use longhaul_core::retention::{self, Inventory, Plan};
 use longhaul_core::scrub::{SHORTEST_SECRET, Scrubber};
 use longhaul_store::views::Views;
-use longhaul_store::{Backup, Collected, Imported, Log, Redacted, SqliteLog};
+use longhaul_store::{Backup, Collected, Imported, Log, Names, Redacted, SqliteLog};
 
 use super::Commands;
 use crate::error::Error;
@@ -41,12 +41,12 @@ impl Commands {
     }
 
     /// Takes a value out of everything that is stored.
-    pub fn redact(&self, value: &str) -> Result<Redacted, Error> {
+    pub fn redact(&self, value: &str, names: Names) -> Result<Redacted, Error> {
         if value.len() < SHORTEST_SECRET {
             return Err(Error::TooShortToRedact(value.len()));
         }
         let store = self.store();
-        let redacted = store.redact(&Scrubber::redacting(value));
+        let redacted = store.redact(&Scrubber::redacting(value), names);
         // Also if traces remain elsewhere: the views must not be among them.
         let views = Views::new(store.folder());
         views.discard();

@@ -12,7 +12,7 @@ use longhaul_store::{Access, MemoryLog, Options, SqliteLog};
 use serde_json::{Value, json};
 
 use super::Commands;
-use super::session::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
+use super::opaque::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 use crate::clock::{Clock, Entropy};
 use crate::error::Error;
 
@@ -243,9 +243,9 @@ fn a_state_that_was_forgotten_is_folded_anew() {
     let (id, handle) = desk.first();
     let next = desk.advance(handle, json!(1));
     let before = desk.commands.load_session(id).unwrap();
-    desk.commands.redact("a value that is nowhere").unwrap();
+    desk.commands.redact("a value that is nowhere", longhaul_store::Names::Spare).unwrap();
     let store = desk.commands.store.as_ref().unwrap();
-    store.redact(&Scrubber::redacting("goal")).unwrap();
+    store.redact(&Scrubber::redacting("goal"), longhaul_store::Names::Spare).unwrap();
     assert_eq!(longhaul_store::Log::head(&**store, id.into()).unwrap().unwrap().state, None);
     assert_eq!(desk.commands.load_session(id).unwrap(), before, "replay = live");
     desk.advance(next, json!(2));
@@ -259,7 +259,7 @@ fn what_was_redacted_does_not_come_back_from_the_memory_of_another_process() {
     let (first, second) = (one.open(), one.open());
     let handle = one.commands.hand_out(first, step(WORD), None).unwrap();
     one.commands.hand_out(second, step(WORD), None).unwrap();
-    two.commands.redact(WORD).unwrap();
+    two.commands.redact(WORD, longhaul_store::Names::TakeOut).unwrap();
     for id in [first, second] {
         one.commands.take_driver(id, &driver(1), 0).unwrap();
         desk_holds_no(WORD, folder.path());

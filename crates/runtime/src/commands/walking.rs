@@ -30,8 +30,8 @@ pub use start::StartSession;
 pub use work::{WorkOrder, WorkResult};
 
 use super::Commands;
-use super::session::parsed;
 use crate::error::Error;
+use crate::reading::parsed;
 
 /// How many values are kept in memory; the lot is dropped when there are more.
 const MOST_KEPT: usize = 64;
@@ -100,7 +100,8 @@ impl Commands {
         &self,
         workflow: &'a Workflow,
         session: &Session,
-        (place, vars): (&Place, &BTreeMap<String, Content>),
+        place: &Place,
+        vars: &BTreeMap<String, Content>,
     ) -> Result<Standing<'a>, Error> {
         let coordinator = session.parent.map_or(Coordinator::Nobody, |_| Coordinator::Parent);
         let vars = vars
@@ -116,7 +117,7 @@ impl Commands {
     }
 
     fn standing_of<'a>(&self, workflow: &'a Workflow, session: &Session) -> Result<Standing<'a>, Error> {
-        self.standing(workflow, session, (&session.place, &session.vars))
+        self.standing(workflow, session, &session.place, &session.vars)
     }
 
     fn nonce(&self) -> Nonce {

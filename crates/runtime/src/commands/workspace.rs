@@ -81,7 +81,7 @@ impl Commands {
         id: WorkspaceId,
         mut decide: impl FnMut(&Workspace) -> Result<Decided<WorkspaceEvent, Answer>, Error>,
     ) -> Result<Answer, Error> {
-        let recorded = self.recorder.record(id.into(), self.clock.now(), &Contents::default(), || {
+        let recorded = self.recorder.record(self.write(id.into(), &Contents::default()), || {
             let workspace = self.load_workspace(id)?;
             let decided = decide(&workspace)?;
             Ok((workspace, decided))

@@ -74,12 +74,35 @@ impl Reader {
                     let step = steps.get(&node).cloned().unwrap_or_default();
                     // A node that was answered again, after a fork, has its newest answer.
                     found.retain(|(earlier, ..)| *earlier != node);
-                    let mut artifacts = artifacts_in(id, (node, &step), &told.at, values);
+                    let mut artifacts =
+                        artifacts_in(&Origin { session: id, node, step: &step, at: &told.at }, values);
                     let asked = workflow.as_ref().and_then(|workflow| asked(workflow, &step));
                     artifacts.iter_mut().for_each(|one| one.kind = one.kind.take().or_else(|| asked.clone()));
                     found.push((node, told.seq, artifacts));
                 }
-                _ => {}
+                SessionEvent::Opened { .. }
+                | SessionEvent::DriverTaken { .. }
+                | SessionEvent::DriverRenewed { .. }
+                | SessionEvent::DriverExpired { .. }
+                | SessionEvent::DriverReleased { .. }
+                | SessionEvent::HandleReissued { .. }
+                | SessionEvent::Forked { .. }
+                | SessionEvent::Closed { .. }
+                | SessionEvent::VarsChanged { .. }
+                | SessionEvent::WayChosen { .. }
+                | SessionEvent::LoopExhausted { .. }
+                | SessionEvent::AttemptRefused { .. }
+                | SessionEvent::WorkBegan { .. }
+                | SessionEvent::WorkStarted { .. }
+                | SessionEvent::WorkFinished { .. }
+                | SessionEvent::GateOpened { .. }
+                | SessionEvent::GateAnswered { .. }
+                | SessionEvent::GateExpired { .. }
+                | SessionEvent::Parked { .. }
+                | SessionEvent::Checkpointed { .. }
+                | SessionEvent::Reported { .. }
+                | SessionEvent::Rewound { .. }
+                | SessionEvent::Continued { .. } => {}
             }
             Ok(())
         })?;
@@ -106,19 +129,22 @@ pub(super) fn artifact_id(session: SessionId, node: NodeId, index: impl std::fmt
     format!("{session}.{node}.{index}")
 }
 
-fn artifacts_in(
+/// The answer that artifacts came with.
+struct Origin<'a> {
     session: SessionId,
-    (node, step): (NodeId, &str),
-    at: &str,
-    values: Vec<Value>,
-) -> Vec<Artifact> {
+    node: NodeId,
+    step: &'a str,
+    at: &'a str,
+}
+
+fn artifacts_in(origin: &Origin<'_>, values: Vec<Value>) -> Vec<Artifact> {
     let artifact = |(index, value): (usize, Value)| Artifact {
-        id: artifact_id(session, node, index),
-        session: session.to_string(),
-        step: step.to_owned(),
+        id: artifact_id(origin.session, origin.node, index),
+        session: origin.session.to_string(),
+        step: origin.step.to_owned(),
         kind: value["kind"].as_str().map(str::to_owned),
         bytes: value.to_string().len() as u64,
-        at: at.to_owned(),
+        at: origin.at.to_owned(),
         left_behind: false,
         value,
     };

@@ -2,11 +2,11 @@
 
 use longhaul_core::time::rfc3339;
 use longhaul_events::{Content, Seq, SessionEvent, SessionId};
-use longhaul_store::Log as _;
 use serde_json::Value;
 
-use super::{BATCH, Reader};
+use super::Reader;
 use crate::error::Error;
+use crate::reading::value_of;
 
 /// An event with its number and its time.
 pub(super) struct Told {
@@ -22,31 +22,17 @@ impl Reader {
         id: SessionId,
         mut look: impl FnMut(Told) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut after = Seq(0);
-        loop {
-            let decisions = self.store.read(id.into(), after, BATCH)?;
-            let Some(last) = decisions.last() else { return Ok(()) };
-            after = last.last_seq();
-            for decision in &decisions {
-                let at = rfc3339(decision.at);
-                let events = decision.readable_events::<SessionEvent>()?;
-                for (index, event) in (0..).zip(events) {
-                    look(Told { seq: decision.seq.plus(index), at: at.clone(), event })?;
-                }
-            }
-        }
+        self.decisions(id.into()).each(|decision| {
+            let at = rfc3339(decision.at);
+            let events = decision.readable_events::<SessionEvent>()?;
+            (0..).zip(events).try_for_each(|(index, event)| {
+                look(Told { seq: decision.seq.plus(index), at: at.clone(), event })
+            })
+        })
     }
 
-    /// What a content says. A redacted blob may no longer be JSON; then its text is the value.
     pub(super) fn value(&self, content: &Content) -> Result<Value, Error> {
-        Ok(match content {
-            Content::Inline(value) => value.clone(),
-            Content::Blob(blob) => {
-                let bytes = self.store.blob(blob.sha256)?;
-                serde_json::from_slice(&bytes)
-                    .unwrap_or_else(|_| Value::String(String::from_utf8_lossy(&bytes).into_owned()))
-            }
-        })
+        value_of(&*self.store, content)
     }
 
     pub(super) fn words(&self, content: &Content) -> Result<String, Error> {

@@ -2,8 +2,9 @@
 
 use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
+use longhaul_core::walk::view::gate_id;
 use longhaul_events::{Channel, GateKind, NodeId, SessionEvent, SessionId, Timestamp, Verdict};
-use longhaul_store::views::{SessionRow, SessionStatus, Waiting};
+use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -106,9 +107,10 @@ impl Reader {
                 {
                     let before = last.take().map(|(node, payload)| before(row.id, node, &payload, &names));
                     let state = if now >= *until { GateState::Overdue } else { GateState::Open };
+                    let (kind, accepts, until) = (*kind, *accepts, *until);
                     let question = self.words(question)?;
-                    let asked = Asked { kind: *kind, accepts: *accepts, until: *until, step: &step.0 };
-                    found = Some(GateEntry { before, ..entry(row, node, &asked, (state, question)) });
+                    let asked = Asked { node, state, kind, accepts, until, step: &step.0, question };
+                    found = Some(GateEntry { before, ..entry(row, asked) });
                 }
                 SessionEvent::GateAnswered { gate, verdict, by, channel, words } if *gate == node => {
                     let (words, at) = (self.words(words)?, told.at.clone());
@@ -119,7 +121,29 @@ impl Reader {
                     end(&mut found, GateState::Expired);
                 }
                 SessionEvent::Forked { .. } | SessionEvent::Closed { .. } => end(&mut found, GateState::Left),
-                _ => {}
+                SessionEvent::StepFinished { .. }
+                | SessionEvent::GateOpened { .. }
+                | SessionEvent::GateAnswered { .. }
+                | SessionEvent::GateExpired { .. }
+                | SessionEvent::Opened { .. }
+                | SessionEvent::DriverTaken { .. }
+                | SessionEvent::DriverRenewed { .. }
+                | SessionEvent::DriverExpired { .. }
+                | SessionEvent::DriverReleased { .. }
+                | SessionEvent::HandleReissued { .. }
+                | SessionEvent::WorkflowPinned { .. }
+                | SessionEvent::VarsChanged { .. }
+                | SessionEvent::WayChosen { .. }
+                | SessionEvent::LoopExhausted { .. }
+                | SessionEvent::AttemptRefused { .. }
+                | SessionEvent::WorkBegan { .. }
+                | SessionEvent::WorkStarted { .. }
+                | SessionEvent::WorkFinished { .. }
+                | SessionEvent::Parked { .. }
+                | SessionEvent::Checkpointed { .. }
+                | SessionEvent::Reported { .. }
+                | SessionEvent::Rewound { .. }
+                | SessionEvent::Continued { .. } => {}
             }
             Ok(())
         })?;
@@ -137,39 +161,38 @@ fn end(gate: &mut Option<GateEntry>, state: GateState) {
 }
 
 struct Asked<'a> {
+    node: NodeId,
+    state: GateState,
     kind: GateKind,
     accepts: Channel,
     until: Timestamp,
     step: &'a str,
+    question: String,
 }
 
 fn listed(row: &SessionRow, now: Timestamp) -> Option<(Timestamp, GateEntry)> {
     let Waiting::Gate(gate) = &row.waiting else { return None };
     let state = if now >= gate.until { GateState::Overdue } else { GateState::Open };
     let step = row.step.as_ref().map(|step| step.0.as_str()).unwrap_or_default();
-    let asked = Asked { kind: gate.kind, accepts: gate.accepts, until: gate.until, step };
-    Some((gate.until, entry(row, gate.gate, &asked, (state, gate.question.clone()))))
+    let GateRow { gate: node, kind, accepts, until, .. } = *gate;
+    let asked = Asked { node, state, kind, accepts, until, step, question: gate.question.clone() };
+    Some((until, entry(row, asked)))
 }
 
-fn entry(
-    row: &SessionRow,
-    node: NodeId,
-    asked: &Asked<'_>,
-    (state, question): (GateState, String),
-) -> GateEntry {
+fn entry(row: &SessionRow, asked: Asked<'_>) -> GateEntry {
     GateEntry {
-        id: format!("{}.{node}", row.id),
+        id: gate_id(row.id, asked.node),
         session: row.id,
-        node,
+        node: asked.node,
         accepts_channel: asked.accepts,
-        state,
+        state: asked.state,
         step: asked.step.to_owned(),
         kind: asked.kind,
         accepts: channel_word(asked.accepts),
         until: rfc3339(asked.until),
         workflow: row.workflow.clone(),
         goal: row.goal.clone(),
-        question,
+        question: asked.question,
         before: None,
     }
 }

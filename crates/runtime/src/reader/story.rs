@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
+use longhaul_core::walk::view::gate_id;
 use longhaul_events::{
     Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, ReportKind, Seq,
     SessionEvent, SessionId, StepId, Verdict,
@@ -178,10 +179,11 @@ pub(super) struct Left {
 impl Left {
     pub(super) fn see(&mut self, told: &Told) {
         let rewound = self.rewound.take();
-        match &told.event {
-            SessionEvent::Rewound { .. } => self.rewound = Some(told.seq),
-            SessionEvent::Forked { from, .. } => self.stretches.push((from.0, rewound.unwrap_or(told.seq))),
-            _ => {}
+        if matches!(told.event, SessionEvent::Rewound { .. }) {
+            self.rewound = Some(told.seq);
+        }
+        if let SessionEvent::Forked { from, .. } = &told.event {
+            self.stretches.push((from.0, rewound.unwrap_or(told.seq)));
         }
     }
 
@@ -212,8 +214,9 @@ impl Teller<'_> {
 
     /// Who drives is not part of the story.
     fn happened(&mut self, seq: Seq, event: SessionEvent) -> Result<Option<Happened>, Error> {
+        let reader = self.reader;
         Ok(Some(match event {
-            SessionEvent::Opened { goal, .. } => Happened::Opened { goal: self.reader.words(&goal)? },
+            SessionEvent::Opened { goal, .. } => Happened::Opened { goal: reader.words(&goal)? },
             SessionEvent::WorkflowPinned { id, version, hash, checkout, .. } => {
                 Happened::Pinned { workflow: id, version, hash, checkout }
             }
@@ -221,28 +224,58 @@ impl Teller<'_> {
             | SessionEvent::DriverRenewed { .. }
             | SessionEvent::DriverExpired { .. }
             | SessionEvent::DriverReleased { .. } => return Ok(None),
-            event @ (SessionEvent::StepHandedOut { .. }
-            | SessionEvent::StepFinished { .. }
-            | SessionEvent::AttemptRefused { .. }
-            | SessionEvent::VarsChanged { .. }
-            | SessionEvent::Checkpointed { .. }
-            | SessionEvent::Reported { .. }) => return self.answering(event),
-            event @ (SessionEvent::WorkBegan { .. }
-            | SessionEvent::WorkStarted { .. }
-            | SessionEvent::WorkFinished { .. }
-            | SessionEvent::GateOpened { .. }
-            | SessionEvent::GateAnswered { .. }
-            | SessionEvent::GateExpired { .. }
-            | SessionEvent::Parked { .. }) => return self.waiting(event),
+            SessionEvent::StepHandedOut { node, step, prompt, .. } => {
+                let prompt = reader.value(&prompt)?;
+                let title = prompt["title"].as_str().unwrap_or_default().to_owned();
+                Happened::HandedOut { node, step: self.learn(node, step), title }
+            }
+            SessionEvent::StepFinished { node, payload, .. } => self.finished(node, &payload)?,
+            SessionEvent::AttemptRefused { node, reasons, .. } => {
+                Happened::Refused { node, step: self.step(node), reasons }
+            }
+            SessionEvent::VarsChanged { set, unset } => {
+                let value = |(name, content)| Ok((name, reader.value(&content)?));
+                Happened::VarsChanged {
+                    set: set.into_iter().map(value).collect::<Result<_, Error>>()?,
+                    unset,
+                }
+            }
+            SessionEvent::Checkpointed { node, notes } => {
+                Happened::Noted { step: self.step(node), notes: reader.words(&notes)? }
+            }
+            SessionEvent::Reported { node, kind, report } => {
+                let step = node.map(|node| self.step(node));
+                Happened::Reported { step, kind, report: reader.value(&report)? }
+            }
+            SessionEvent::WorkBegan { work, step, .. } => Happened::WorkDue { step: self.learn(work, step) },
+            SessionEvent::WorkStarted { work, what, .. } => {
+                Happened::WorkStarted { step: self.step(work), doing: reader.value(&what)? }
+            }
+            SessionEvent::WorkFinished { work, result, .. } => {
+                Happened::WorkFinished { step: self.step(work), result: reader.value(&result)? }
+            }
+            SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. } => {
+                let (step, question) = (self.learn(gate, step), reader.words(&question)?);
+                let (gate, accepts, until) = (self.gate(gate), channel_word(accepts), rfc3339(until));
+                Happened::GateOpened { gate, step, kind, question, accepts, until }
+            }
+            SessionEvent::GateAnswered { gate, verdict, by, channel, words } => {
+                let (gate, words) = (self.gate(gate), reader.words(&words)?);
+                Happened::GateAnswered { gate, verdict, by, channel: channel_word(channel), words }
+            }
+            SessionEvent::GateExpired { gate, .. } => Happened::GateExpired { gate: self.gate(gate) },
+            SessionEvent::Parked { node, step, reasons, .. } => {
+                Happened::Parked { step: self.learn(node, step), reasons }
+            }
             SessionEvent::HandleReissued { node, .. } => Happened::HandleReissued { step: self.step(node) },
             SessionEvent::Rewound { to, reason, by } => {
-                Happened::Rewound { step: self.step(to), reason: self.reader.words(&reason)?, by }
+                Happened::Rewound { step: self.step(to), reason: reader.words(&reason)?, by }
             }
             SessionEvent::Forked { from, .. } => {
                 Happened::Forked { step: self.step(from), left: self.branch(from.0, seq) }
             }
             SessionEvent::Continued { phase, text } => {
-                Happened::Continued { phase, text: self.reader.words(&text)? }
+                Happened::Continued { phase, text: reader.words(&text)? }
             }
             SessionEvent::Closed { outcome } => Happened::Closed { outcome },
             SessionEvent::WayChosen { considered, left_out } => Happened::WayChosen { considered, left_out },
@@ -252,67 +285,10 @@ impl Teller<'_> {
         }))
     }
 
-    /// What passes between the session and its agent.
-    fn answering(&mut self, event: SessionEvent) -> Result<Option<Happened>, Error> {
-        Ok(match event {
-            SessionEvent::StepHandedOut { node, step, prompt, .. } => {
-                self.steps.insert(node, step.clone());
-                let prompt = self.reader.value(&prompt)?;
-                let title = prompt["title"].as_str().unwrap_or_default().to_owned();
-                Some(Happened::HandedOut { node, step, title })
-            }
-            SessionEvent::StepFinished { node, payload, .. } => Some(self.finished(node, &payload)?),
-            SessionEvent::AttemptRefused { node, reasons, .. } => {
-                Some(Happened::Refused { node, step: self.step(node), reasons })
-            }
-            SessionEvent::VarsChanged { set, unset } => {
-                let value = |(name, content): (&String, &Content)| {
-                    self.reader.value(content).map(|value| (name.clone(), value))
-                };
-                let set = set.iter().map(value).collect::<Result<_, _>>()?;
-                Some(Happened::VarsChanged { set, unset })
-            }
-            SessionEvent::Checkpointed { node, notes } => {
-                Some(Happened::Noted { step: self.step(node), notes: self.reader.words(&notes)? })
-            }
-            SessionEvent::Reported { node, kind, report } => {
-                let step = node.map(|node| self.step(node));
-                Some(Happened::Reported { step, kind, report: self.reader.value(&report)? })
-            }
-            _ => None,
-        })
-    }
-
-    /// What a session waits for without its agent.
-    fn waiting(&mut self, event: SessionEvent) -> Result<Option<Happened>, Error> {
-        Ok(match event {
-            SessionEvent::WorkBegan { work, step, .. } => {
-                self.steps.insert(work, step.clone());
-                Some(Happened::WorkDue { step })
-            }
-            SessionEvent::WorkStarted { work, what, .. } => {
-                Some(Happened::WorkStarted { step: self.step(work), doing: self.reader.value(&what)? })
-            }
-            SessionEvent::WorkFinished { work, result, .. } => {
-                Some(Happened::WorkFinished { step: self.step(work), result: self.reader.value(&result)? })
-            }
-            SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. } => {
-                self.steps.insert(gate, step.clone());
-                let (gate, question) = (self.gate(gate), self.reader.words(&question)?);
-                let (accepts, until) = (channel_word(accepts), rfc3339(until));
-                Some(Happened::GateOpened { gate, step, kind, question, accepts, until })
-            }
-            SessionEvent::GateAnswered { gate, verdict, by, channel, words } => {
-                let (gate, words) = (self.gate(gate), self.reader.words(&words)?);
-                Some(Happened::GateAnswered { gate, verdict, by, channel: channel_word(channel), words })
-            }
-            SessionEvent::GateExpired { gate, .. } => Some(Happened::GateExpired { gate: self.gate(gate) }),
-            SessionEvent::Parked { node, step, reasons, .. } => {
-                self.steps.insert(node, step.clone());
-                Some(Happened::Parked { step, reasons })
-            }
-            _ => None,
-        })
+    /// Remembers which step a node is of.
+    fn learn(&mut self, node: NodeId, step: StepId) -> StepId {
+        self.steps.insert(node, step.clone());
+        step
     }
 
     fn finished(&self, node: NodeId, payload: &Content) -> Result<Happened, Error> {
@@ -331,13 +307,10 @@ impl Teller<'_> {
     fn branch(&self, after: Seq, before: Seq) -> Branch {
         let mut branch = Branch::default();
         for entry in self.entries.iter().filter(|entry| after < entry.seq && entry.seq < before) {
-            match &entry.what {
-                Happened::Finished { step, notes, .. } => {
-                    branch.finished.push(step.clone());
-                    branch.last_notes = notes.clone().or(branch.last_notes);
-                }
-                Happened::Refused { .. } => branch.refusals += 1,
-                _ => {}
+            branch.refusals += u64::from(matches!(entry.what, Happened::Refused { .. }));
+            if let Happened::Finished { step, notes, .. } = &entry.what {
+                branch.finished.push(step.clone());
+                branch.last_notes = notes.clone().or(branch.last_notes);
             }
         }
         branch
@@ -348,6 +321,6 @@ impl Teller<'_> {
     }
 
     fn gate(&self, gate: NodeId) -> String {
-        format!("{}.{gate}", self.session)
+        gate_id(self.session, gate)
     }
 }

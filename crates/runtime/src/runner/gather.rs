@@ -78,6 +78,11 @@ fn file(path: &Path, top: &Path) -> Option<Value> {
     if metadata.len() > LARGEST_FILE_BYTES {
         return Some(json!({ "path": name, "too_large_bytes": metadata.len() }));
     }
-    let text = String::from_utf8_lossy(&fs::read(&real).ok()?).into_owned();
+    let bytes = fs::read(&real).ok()?;
+    // Nobody who gets it could do anything with it, and nothing else that a session keeps has a NUL in it.
+    if bytes.contains(&0) {
+        return Some(json!({ "path": name, "binary_bytes": metadata.len() }));
+    }
+    let text = String::from_utf8_lossy(&bytes).into_owned();
     Some(json!({ "path": name, "text": text }))
 }

@@ -23,7 +23,7 @@ pub(super) fn plan(run: &Run, order: &WorkOrder) -> Value {
     }
 }
 
-pub(super) fn run(run: &Run, order: &WorkOrder, (place, stop): (&Place, &StopSwitch)) -> Value {
+pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place, stop: &StopSwitch) -> Value {
     if let Some(refusal) = &place.refusal {
         return could_not_run(refusal);
     }
@@ -37,14 +37,14 @@ pub(super) fn run(run: &Run, order: &WorkOrder, (place, stop): (&Place, &StopSwi
             let limit = Duration::from_millis(run.timeout_ms);
             result_of(&program(&command, &directory, place).timeout(limit), &command, stop)
         }
-        RunWhat::Declared(checks) if !checks.is_empty() => all_of(checks, &directory, (place, stop)),
+        RunWhat::Declared(checks) if !checks.is_empty() => all_of(checks, &directory, place, stop),
         RunWhat::Declared(_) | RunWhat::Checks(_) => {
             could_not_run("the workspace declares no such checks; add `checks:` to `.longhaul/config.yml`")
         }
     }
 }
 
-fn all_of(checks: &[Check], directory: &Path, (place, stop): (&Place, &StopSwitch)) -> Value {
+fn all_of(checks: &[Check], directory: &Path, place: &Place, stop: &StopSwitch) -> Value {
     let results: Vec<Value> = checks
         .iter()
         .map(|check| {

@@ -186,7 +186,7 @@ mod tests {
         let log = sqlite(&folder.path().join("store"));
         let hash = store_a_blob(&log, VALUE);
         let restored = restored_with(folder.path(), &log, || {
-            log.redact(&Scrubber::redacting(VALUE)).unwrap();
+            log.redact(&Scrubber::redacting(VALUE), crate::Names::Spare).unwrap();
         });
         assert!(restored.blob(hash).unwrap().starts_with(b"[redacted]"));
     }

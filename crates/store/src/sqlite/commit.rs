@@ -169,19 +169,27 @@ fn store(
     for part in &append.streams {
         *last = last.plus(1);
         let before = heads.remove(&part.stream).flatten();
-        let after = store_decision(connection, part, before.as_ref(), append.at, *last)?;
+        let moment = Moment { at: append.at, position: *last };
+        let after = store_decision(connection, part, before.as_ref(), moment)?;
         heads.insert(part.stream, Some(after));
     }
     Ok(Appended { position: *last })
+}
+
+/// When a decision is stored: by the clock, and among all others.
+#[derive(Clone, Copy)]
+struct Moment {
+    at: Timestamp,
+    position: Position,
 }
 
 fn store_decision(
     connection: &Connection,
     part: &StreamAppend,
     before: Option<&HeadRow>,
-    at: Timestamp,
-    position: Position,
+    moment: Moment,
 ) -> Result<HeadRow, StoreError> {
+    let Moment { at, position } = moment;
     let stream = part.stream.to_string();
     let place = before.map_or(Place::FIRST, Place::after);
     // Time never runs backwards within a stream, whatever the clock does.

@@ -139,7 +139,7 @@ impl SqliteLog {
         self.reading(|connection| {
             let head = HeadRow::load(connection, stream).ok().flatten();
             let whole = head.and_then(|head| {
-                let rows = read::rows_from(connection, stream, &head, Seq(1), usize::MAX).ok()?;
+                let rows = read::rows_from(connection, stream, &head, read::Span::ALL).ok()?;
                 Some((rows, head.quarantined))
             });
             if let Some(found) = whole {

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Seek as _, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Seek as _, Write as _};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use longhaul_core::canonical::sha256;
 use longhaul_core::scrub::Scrubber;
-use longhaul_events::{Digest, Seq, StreamId, StreamKind};
+use longhaul_events::{Digest, Seq, SessionId, StreamId};
 use rusqlite::{Transaction, TransactionBehavior, params};
 
 use super::blobs::BlobRow;
@@ -23,6 +23,7 @@ use crate::error::StoreError;
 use crate::log::{Decision, Head};
 
 /// No decision of ours comes near this many events.
+const LONGEST_HEADER: u64 = 4096;
 const MOST_EVENTS: u64 = 1 << 20;
 
 /// Why an import changed nothing.
@@ -55,8 +56,10 @@ impl From<rusqlite::Error> for ImportError {
 }
 
 /// What an import added.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
+    /// Those that the export holds, new here or not.
+    pub sessions: BTreeSet<SessionId>,
     pub streams: u64,
     pub decisions: u64,
     pub already_here: u64,
@@ -85,7 +88,7 @@ impl SqliteLog {
             };
             import.lines(&mut spooled)?;
             import.lift_marks()?;
-            let done = import.done;
+            let done = std::mem::take(&mut import.done);
             let last = read::last_position(&transaction)?;
             transaction.commit()?;
             self.file.is_in_place()?;
@@ -100,6 +103,8 @@ impl SqliteLog {
     /// The file has no name, and is gone with us.
     fn spool(&self, source: &mut dyn BufRead) -> Result<BufReader<File>, ImportError> {
         let mut file = tempfile::tempfile_in(&self.folder).map_err(self.no_room())?;
+        let first = first_line(source)?;
+        file.write_all(&first).map_err(self.no_room())?;
         loop {
             let bytes = source.fill_buf().map_err(ImportError::Read)?;
             if bytes.is_empty() {
@@ -173,9 +178,11 @@ impl Import<'_> {
 
     fn decision(&mut self, number: u64, line: DecisionLine) -> Result<(), ImportError> {
         let broken = |problem: String| ImportError::Broken { line: number, problem };
-        match our_stream(number, &line.stream)?.kind() {
-            StreamKind::Session => {}
-            StreamKind::Workspace => {
+        match our_stream(number, &line.stream)? {
+            StreamId::Session(id) => {
+                self.done.sessions.insert(id);
+            }
+            StreamId::Workspace(_) => {
                 // A workspace and its trust belong to the machine on which a person said so.
                 self.done.left_out += 1;
                 return Ok(());
@@ -357,6 +364,14 @@ impl Progress {
         self.last_line = number;
         Ok(())
     }
+}
+
+/// An endless file is found out by its beginning, and not by a full disk.
+fn first_line(source: &mut dyn BufRead) -> Result<Vec<u8>, ImportError> {
+    let mut line = Vec::new();
+    source.take(LONGEST_HEADER).read_until(b'\n', &mut line).map_err(ImportError::Read)?;
+    let begins_well = line.is_empty() || serde_json::from_slice::<Line>(&line).is_ok();
+    if begins_well { Ok(line) } else { Err(not_an_export(1, "it does not begin as one")) }
 }
 
 fn not_an_export(line: u64, problem: &str) -> ImportError {

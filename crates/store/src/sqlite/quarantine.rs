@@ -31,7 +31,7 @@ fn lost_until(reason: &str) -> Option<Seq> {
 
 /// Whether every decision from the first to the head is there, verifies and follows the one before.
 fn is_whole(connection: &Connection, stream: &str, head: &HeadRow) -> Result<bool, StoreError> {
-    let rows = match read::rows_from(connection, stream, head, Seq(1), usize::MAX) {
+    let rows = match read::rows_from(connection, stream, head, read::Span::ALL) {
         Ok(rows) => rows,
         Err(StoreError::Quarantined { .. } | StoreError::Damaged { .. }) => return Ok(false),
         Err(error) => return Err(error),

@@ -47,7 +47,7 @@ pub(super) fn stream(
     if after >= head.head.seq || limit == 0 {
         return Ok(Vec::new());
     }
-    let rows = rows_from(&snapshot, stream, &head, after.plus(1), limit)
+    let rows = rows_from(&snapshot, stream, &head, Span { from: after.plus(1), most: limit })
         .map_err(|error| as_quarantine(stream, error))?;
     let mut decisions = Vec::with_capacity(rows.len());
     for row in rows {
@@ -70,17 +70,26 @@ fn as_quarantine(stream: &str, error: StoreError) -> StoreError {
     }
 }
 
-/// The rows from the one that holds event `wanted`, in order: from milestone to milestone, and within each
-/// stretch backwards along the links.
+/// Which rows of a stream: from the one that holds an event, and how many.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub(super) from: Seq,
+    pub(super) most: usize,
+}
+
+impl Span {
+    pub(super) const ALL: Self = Self { from: Seq(1), most: usize::MAX };
+}
+
+/// Rows in order: from milestone to milestone, and within each stretch backwards along the links.
 pub(super) fn rows_from(
     connection: &Connection,
     stream: &str,
     head: &HeadRow,
-    wanted: Seq,
-    limit: usize,
+    span: Span,
 ) -> Result<Vec<DecisionRow>, StoreError> {
+    let Span { from: mut wanted, most: limit } = span;
     let mut rows: Vec<DecisionRow> = Vec::new();
-    let mut wanted = wanted;
     while rows.len() < limit && wanted <= head.head.seq {
         let end = milestone_from(connection, stream, wanted)?.unwrap_or(head.position);
         let stretch = stretch(connection, stream, end, wanted)?;
@@ -150,7 +159,7 @@ pub(super) fn row_at(
     head: &HeadRow,
     seq: Seq,
 ) -> Result<Option<DecisionRow>, StoreError> {
-    let found = rows_from(connection, stream, head, seq, 1)?;
+    let found = rows_from(connection, stream, head, Span { from: seq, most: 1 })?;
     Ok(found.into_iter().next().filter(|row| row.decision.seq == seq))
 }
 

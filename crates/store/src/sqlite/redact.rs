@@ -9,6 +9,7 @@ use std::path::Path;
 
 use longhaul_core::canonical::sha256;
 use longhaul_core::scrub::Scrubber;
+use longhaul_core::workflow::Workflow;
 use longhaul_events::{
     Digest, SessionEvent, StreamEvent, StreamId, StreamKind, WorkspaceEvent, decode_batch, encode_batch,
 };
@@ -20,6 +21,15 @@ use super::verify::stream_names;
 use super::{SqliteLog, schema};
 use crate::error::StoreError;
 
+/// What becomes of names that hold the value: steps, vars, words that a pinned workflow cannot be read without.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// The redaction is refused.
+    Spare,
+    /// They are taken out too, whatever cannot be followed afterwards.
+    TakeOut,
+}
+
 /// What a redaction changed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Redacted {
@@ -29,9 +39,9 @@ pub struct Redacted {
 
 impl SqliteLog {
     /// Replaces what `scrubber` finds, everywhere. The views have to be thrown away afterwards.
-    pub fn redact(&self, scrubber: &Scrubber) -> Result<Redacted, StoreError> {
+    pub fn redact(&self, scrubber: &Scrubber, names: Names) -> Result<Redacted, StoreError> {
         let redacted = self.writing(|connection| {
-            let (redacted, rewritten) = redact(connection, &self.blobs, scrubber)?;
+            let (redacted, rewritten) = redact(connection, &self.blobs, Removal { scrubber, names })?;
             self.file.is_in_place()?;
             // From here on it is committed. Each of the rest is tried, whatever becomes of the others.
             let files = rewrite(&self.blobs, &rewritten);
@@ -46,18 +56,25 @@ impl SqliteLog {
     }
 }
 
+/// What is to go, and how far.
+#[derive(Clone, Copy)]
+struct Removal<'a> {
+    scrubber: &'a Scrubber,
+    names: Names,
+}
+
 fn redact(
     connection: &mut Connection,
     files: &BlobFiles,
-    scrubber: &Scrubber,
+    removal: Removal<'_>,
 ) -> Result<(Redacted, Rewritten), StoreError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     schema::may_write(&transaction)?;
-    let decisions = redact_decisions(&transaction, scrubber)?;
-    let (blobs, rewritten) = redact_blobs(&transaction, files, scrubber)?;
+    let decisions = redact_decisions(&transaction, removal)?;
+    let (blobs, rewritten) = redact_blobs(&transaction, files, removal)?;
     forget_states(&transaction)?;
     schema::count_redaction(&transaction)?;
-    remove_spoilt_strays(&transaction, files, scrubber)?;
+    remove_spoilt_strays(&transaction, files, removal.scrubber)?;
     transaction.commit()?;
     Ok((Redacted { decisions, blobs }, rewritten))
 }
@@ -69,7 +86,7 @@ fn rewrite(files: &BlobFiles, rewritten: &Rewritten) -> Result<(), StoreError> {
     rewritten.iter().map(write).fold(Ok(()), Result::and)
 }
 
-fn redact_decisions(transaction: &Transaction<'_>, scrubber: &Scrubber) -> Result<u64, StoreError> {
+fn redact_decisions(transaction: &Transaction<'_>, removal: Removal<'_>) -> Result<u64, StoreError> {
     let mut changed = 0;
     let mut rows = transaction
         .prepare("SELECT position, stream, body, digest, redacted FROM decision ORDER BY position")?;
@@ -78,7 +95,15 @@ fn redact_decisions(transaction: &Transaction<'_>, scrubber: &Scrubber) -> Resul
     let mut rows = rows.query([])?;
     while let Some(row) = rows.next()? {
         let (position, stream, body): (i64, String, Vec<u8>) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        if let Some(clean) = scrubbed_body(&stream, &body, scrubber) {
+        let clean = if names_in(&stream, &body, removal.scrubber) {
+            match removal.names {
+                Names::Spare => return Err(StoreError::InNames { stream: format!("`{stream}`") }),
+                Names::TakeOut => Some(removal.scrubber.bytes(&body).into_owned()),
+            }
+        } else {
+            scrubbed_body(&stream, &body, removal.scrubber)
+        };
+        if let Some(clean) = clean {
             let (digest, redacted): ([u8; 32], Option<[u8; 32]>) = (row.get(3)?, row.get(4)?);
             update.execute(params![position, clean, proof_after(&body, digest, redacted, &clean)])?;
             changed += 1;
@@ -109,6 +134,21 @@ pub(super) fn scrubbed_body(stream: &str, body: &[u8], scrubber: &Scrubber) -> O
     (clean != body).then_some(clean)
 }
 
+fn names_in(stream: &str, body: &[u8], scrubber: &Scrubber) -> bool {
+    let session = stream.parse::<StreamId>().is_ok_and(|stream| stream.kind() == StreamKind::Session);
+    session
+        && scrubber.finds_any(body)
+        && decode_batch::<SessionEvent>(body).is_ok_and(|events| {
+            events.iter().flat_map(SessionEvent::names).any(|name| scrubber.finds_any(name.as_bytes()))
+        })
+}
+
+/// Whether a workflow can be read from these bytes and no longer from the clean ones.
+fn breaks_a_workflow(bytes: &[u8], clean: &[u8]) -> bool {
+    let reads = |bytes| serde_json::from_slice::<Workflow>(bytes).is_ok();
+    !reads(clean) && reads(bytes)
+}
+
 fn scrubbed_events<E: StreamEvent>(body: &[u8], scrubber: &Scrubber) -> Option<Vec<u8>> {
     let mut events = decode_batch::<E>(body).ok()?;
     events.iter_mut().for_each(|event| scrubber.event(event));
@@ -120,8 +160,9 @@ type Rewritten = Vec<(Digest, Vec<u8>)>;
 fn redact_blobs(
     transaction: &Transaction<'_>,
     files: &BlobFiles,
-    scrubber: &Scrubber,
+    removal: Removal<'_>,
 ) -> Result<(u64, Rewritten), StoreError> {
+    let Removal { scrubber, names } = removal;
     let mut changed = 0;
     let mut rewritten = Vec::new();
     let mut rows = transaction.prepare("SELECT sha256, data, redacted FROM blob WHERE dropped IS NULL")?;
@@ -136,6 +177,9 @@ fn redact_blobs(
             continue;
         }
         let clean = scrubber.bytes(&bytes).into_owned();
+        if names == Names::Spare && breaks_a_workflow(&bytes, &clean) {
+            return Err(StoreError::InNames { stream: "the sessions that follow one workflow".to_owned() });
+        }
         let proof = proof_after(&bytes, hash, row.get(2)?, &clean);
         update.execute(params![hash, (!is_file).then_some(&clean), proof])?;
         changed += 1;

@@ -66,7 +66,8 @@ fn nothing_is_acknowledged_into_a_file_that_is_gone_or_another_one() {
     fs::rename(&aside, &path).unwrap();
     append(&log, session(3), 0, &[opened("back in place")]).unwrap();
     fs::remove_file(&path).unwrap();
-    let redacted = log.redact(&longhaul_core::scrub::Scrubber::redacting("some value"));
+    let redacted =
+        log.redact(&longhaul_core::scrub::Scrubber::redacting("some value"), longhaul_store::Names::Spare);
     assert!(matches!(redacted, Err(StoreError::Replaced { .. })), "{redacted:?}");
 }
 

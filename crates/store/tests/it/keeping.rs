@@ -74,7 +74,7 @@ fn redaction_leaves_no_byte_of_the_value_and_a_chain_that_verifies() {
     views.sessions(&log).unwrap();
     assert!(is_anywhere(folder.path(), VALUE));
 
-    let redacted = log.redact(&Scrubber::redacting(VALUE)).unwrap();
+    let redacted = log.redact(&Scrubber::redacting(VALUE), longhaul_store::Names::Spare).unwrap();
     views.discard();
     views.sessions(&log).unwrap();
     assert_eq!((redacted.decisions, redacted.blobs), (1, 2));
@@ -366,7 +366,7 @@ fn redaction_reaches_traces_in_free_pages_and_stray_files() {
     let stray = folder.path().join("blobs/ab");
     fs::create_dir_all(&stray).unwrap();
     fs::write(stray.join("left-behind"), VALUE).unwrap();
-    log.redact(&Scrubber::redacting(VALUE)).unwrap();
+    log.redact(&Scrubber::redacting(VALUE), longhaul_store::Names::Spare).unwrap();
     assert!(!is_anywhere(folder.path(), VALUE));
     everything_is_intact(&log);
 }
@@ -379,7 +379,7 @@ fn what_was_redacted_comes_back_through_no_import_and_no_append() {
     let spoilt = NewBlob::new(VALUE.repeat(9000).into_bytes());
     append_blob(&log, session(1), 0, spoilt.clone());
     let old_export = exported(&log);
-    log.redact(&Scrubber::redacting(VALUE)).unwrap();
+    log.redact(&Scrubber::redacting(VALUE), longhaul_store::Names::Spare).unwrap();
     log.import(&mut Cursor::new(old_export), &no_scrubbing()).unwrap();
     assert!(!is_anywhere(folder.path(), VALUE));
     append_blob(&log, session(2), 0, spoilt.clone());
@@ -442,7 +442,7 @@ fn redaction_does_not_make_damaged_bytes_whole() {
         matches!(log.verify_stream(&session(1).to_string()).unwrap().verdict, Verdict::Broken(_))
     };
     assert!(broken(&log));
-    log.redact(&Scrubber::redacting(VALUE)).unwrap();
+    log.redact(&Scrubber::redacting(VALUE), longhaul_store::Names::Spare).unwrap();
     assert!(broken(&log), "what was damaged before is damaged still");
     assert!(!is_anywhere(folder.path(), VALUE));
 }

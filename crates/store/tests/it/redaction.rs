@@ -19,7 +19,7 @@ fn spoilt() -> [NewBlob; 2] {
 }
 
 fn redact(log: &SqliteLog) {
-    log.redact(&Scrubber::redacting(VALUE)).unwrap();
+    log.redact(&Scrubber::redacting(VALUE), longhaul_store::Names::Spare).unwrap();
 }
 
 fn collect_all(log: &SqliteLog) -> u64 {
@@ -136,6 +136,6 @@ fn a_value_is_not_said_to_be_taken_out_while_a_file_cannot_be_looked_into() {
     let log = sqlite(folder.path());
     append_blob(&log, session(1), 0, large());
     make_unreadable(&log, &large());
-    let refused = log.redact(&Scrubber::redacting(VALUE)).unwrap_err();
+    let refused = log.redact(&Scrubber::redacting(VALUE), longhaul_store::Names::Spare).unwrap_err();
     assert!(refused.to_string().starts_with("could not read"), "{refused}");
 }

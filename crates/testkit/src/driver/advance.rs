@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use longhaul_core::handle::Handle;
 use longhaul_events::StepId;
-use longhaul_runtime::{Answered, Commands, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
+use longhaul_runtime::Commands;
+use longhaul_runtime::opaque::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 use serde_json::{Value, json};
 
 use crate::driver::{Failure, commands, say, store};

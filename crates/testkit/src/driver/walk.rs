@@ -2,7 +2,10 @@
 //! kills itself at the N-th of these; started again with the session, it goes on where it was.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 
 use longhaul_core::workflow::Workflow;
@@ -12,6 +15,7 @@ use longhaul_runtime::{Advance, AnswerGate, Commands, Places, Settings, StartSes
 use serde_json::{Map, json};
 
 use super::{Failure, say};
+use crate::processes::dies_at_sync;
 
 /// Loops of each kind, a jump, gates, a confirmation and commands: more than forty steps.
 const WORKFLOW: &str = include_str!("walk.yml");
@@ -60,8 +64,26 @@ pub(in crate::driver) fn run(args: &Args) -> Result<(), Failure> {
 /// What the product's hidden verb does.
 pub(in crate::driver) fn runner(session: &str) -> Result<(), Failure> {
     let home = std::env::var_os("LONGHAUL_HOME").ok_or("LONGHAUL_HOME is not set")?;
+    if let Ok(commit) = std::env::var(DIES_AT)
+        && File::create_new(Path::new(&home).join("a runner was killed")).is_ok()
+    {
+        return Err(dying_at(&commit, session).exec().into());
+    }
     let system = system(Path::new(&home), std::env::current_dir()?);
     Ok(longhaul_runtime::run_work(&system, session.parse()?)?)
+}
+
+/// The first runner that finds this number in its environment is killed at that commit of its own.
+pub const DIES_AT: &str = "LONGHAUL_DRIVER_RUNNER_DIES_AT";
+
+fn dying_at(commit: &str, session: &str) -> Command {
+    let mut dying = dies_at_sync(commit);
+    dying
+        .arg(std::env::current_exe().expect("a process knows its program"))
+        .args(["runner", session])
+        .envs(std::env::vars_os())
+        .env_remove(DIES_AT);
+    dying
 }
 
 fn system(home: &Path, directory: PathBuf) -> System {

@@ -8,9 +8,8 @@ use std::sync::Arc;
 use longhaul_core::handle::Handle;
 use longhaul_core::scrub::Scrubber;
 use longhaul_events::{Digest, Seq, SessionEvent, SessionId, StepId};
-use longhaul_runtime::{
-    Answered, Commands, FinishRequest, NewSession, Next, StepRequest, SystemClock, ThenRequest,
-};
+use longhaul_runtime::opaque::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
+use longhaul_runtime::{Commands, SystemClock};
 use longhaul_store::views::{SessionRow, Views};
 use longhaul_store::{Decision, Log, SqliteLog, Verdict, recover};
 use longhaul_testkit::{Dice, open_store, seed, times};

@@ -3,7 +3,7 @@
 use longhaul_core::handle::Handle;
 use longhaul_core::session::Session;
 use longhaul_events::{CloseOutcome, Driver, Epoch, Seq, SessionEvent, SessionId, StepId};
-use longhaul_runtime::{FinishRequest, NewSession, Next, StepRequest, ThenRequest};
+use longhaul_runtime::opaque::{FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 use longhaul_store::views::Views;
 use longhaul_store::{Log, SqliteLog};
 use longhaul_testkit::{Dice, World, open_store, seed, times};

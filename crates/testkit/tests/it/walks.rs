@@ -1,16 +1,22 @@
 //! A long walk, killed at every boundary: the same end, and nothing twice.
 
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use longhaul_core::session::Session;
 use longhaul_events::{CloseOutcome, Content, Seq, SessionEvent, SessionId, StepId};
 use longhaul_runtime::Places;
 use longhaul_store::{Log, SqliteLog, Verdict};
-use longhaul_testkit::processes::{command, driver};
+use longhaul_testkit::driver::DIES_AT;
+use longhaul_testkit::processes::{command, dies_at_sync, driver};
 use longhaul_testkit::{full, open_store};
 
 use crate::driven::DRIVER;
+
+/// After these commits a runner has taken a piece of work and not brought it to its end.
+const RUNNER_COMMITS: usize = 2;
+/// A runner syncs less often than this.
+const MOST_SYNCS: u64 = 9;
 
 struct Walk {
     folder: tempfile::TempDir,
@@ -49,8 +55,11 @@ impl Walk {
     fn go(&mut self, die_at: Option<u64>) -> bool {
         let mut walk = self.command();
         walk.args(die_at.map(|at| format!("--die-at={at}")));
-        let output = walk.output().unwrap();
-        let said = String::from_utf8(output.stdout).unwrap();
+        self.hear(&walk.output().unwrap())
+    }
+
+    fn hear(&mut self, output: &Output) -> bool {
+        let said = String::from_utf8_lossy(&output.stdout);
         for line in said.lines() {
             let mut words = line.split(' ').skip(1);
             self.boundaries = words.next().unwrap().parse().unwrap();
@@ -59,6 +68,19 @@ impl Walk {
         let died = output.status.code().is_none();
         assert!(died || output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         !died
+    }
+
+    /// Goes on until each process is killed at its n-th sync, and says whether the walk ended before.
+    fn go_until_commit(&mut self, n: u64) -> bool {
+        let own = self.command();
+        let mut walk = dies_at_sync(&n.to_string());
+        walk.arg(own.get_program()).args(own.get_args()).env("LONGHAUL_HOME", self.home());
+        self.hear(&walk.output().unwrap())
+    }
+
+    /// What the commands noted of their runs.
+    fn ran(&self) -> String {
+        std::fs::read_to_string(self.checkout().join("ran")).unwrap()
     }
 
     fn log(&self) -> SqliteLog {
@@ -132,12 +154,13 @@ fn heavy_a_long_walk_that_is_killed_at_every_boundary_comes_to_the_same_end() {
     let expected = story(&whole);
     assert_eq!(expected.outcome, Some(CloseOutcome::Completed));
     assert!(expected.finished.len() >= 40, "{} steps", expected.finished.len());
-    assert_eq!(expected.weighed, "a\nb\nc\n", "each command ran once");
+    assert_eq!((&*expected.weighed, &*whole.ran()), ("a\nb\nc\n", "a\nb\nc\n"), "each command ran once");
 
     // Every day one walk that dies at every boundary in turn; in full one walk for each boundary too.
     let mut often = Walk::new();
     while !often.go(Some(2)) {}
     assert_eq!(story(&often), expected);
+    assert_eq!(often.ran(), whole.ran(), "a runner outlives whoever asked for it");
     no_handle_was_used_twice(&often.events());
 
     if full() {
@@ -148,6 +171,60 @@ fn heavy_a_long_walk_that_is_killed_at_every_boundary_comes_to_the_same_end() {
             assert_eq!(story(&walk), expected, "killed at boundary {boundary}");
         }
     }
+}
+
+/// Not between two calls but inside one: what was written is there or is not, and the next one finds out.
+#[test]
+fn heavy_a_long_walk_that_dies_at_its_nth_commit_comes_to_the_same_end() {
+    let mut whole = Walk::new();
+    assert!(whole.go(None));
+    let expected = story(&whole);
+    let everyday = [2, 4, 6, 8, 15, 40];
+    let commits = if full() { (1..200).collect() } else { everyday.to_vec() };
+    for n in commits {
+        let mut walk = Walk::new();
+        let ended = walk.go_until_commit(n);
+        assert!(walk.go(None), "it goes on");
+        assert_eq!(story(&walk), expected, "killed at commit {n}");
+        no_handle_was_used_twice(&walk.events());
+        if ended {
+            assert!(n > 60, "nobody was killed at commit {n}");
+            return;
+        }
+    }
+}
+
+#[test]
+fn heavy_a_long_walk_whose_runner_dies_at_its_nth_commit_comes_to_the_same_end() {
+    let mut whole = Walk::new();
+    assert!(whole.go(None));
+    let expected = story(&whole);
+    // Each has to wait until the lease of the dead one is over, so they wait together.
+    let seen: Vec<usize> = std::thread::scope(|scope| {
+        let rounds: Vec<_> = (1..=MOST_SYNCS)
+            .map(|n| {
+                let expected = &expected;
+                scope.spawn(move || {
+                    let mut walk = Walk::new();
+                    let mut dying = walk.command();
+                    dying.env(DIES_AT, n.to_string());
+                    assert!(walk.hear(&dying.output().unwrap()), "whoever asked goes on");
+                    assert_eq!(story(&walk), *expected, "killed at commit {n}");
+                    no_handle_was_used_twice(&walk.events());
+                    runners(&walk)
+                })
+            })
+            .collect();
+        rounds.into_iter().map(|round| round.join().unwrap()).collect()
+    });
+    let all = runners(&whole);
+    // One that died before it took the work or with its last commit leaves nothing to do again.
+    assert!(seen.iter().filter(|runners| **runners == all + 1).count() >= RUNNER_COMMITS, "{seen:?}");
+    assert_eq!(seen.last(), Some(&all), "{seen:?}");
+}
+
+fn runners(walk: &Walk) -> usize {
+    walk.events().iter().filter(|event| matches!(event, SessionEvent::DriverTaken { .. })).count()
 }
 
 /// A session whose only step is a command that says that it began, then takes its time.

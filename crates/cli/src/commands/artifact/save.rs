@@ -1,6 +1,6 @@
 //! `longhaul artifact save`: writes an artifact to a file.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,9 +30,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let text = written(&artifact.value);
     let written = whole_beside(&args.file, &text).map_err(CliError::file("write", &args.file))?;
     let placed = if args.force { written.persist(&args.file) } else { written.persist_noclobber(&args.file) };
-    placed.map_err(|error| match CliError::file("write", &args.file)(error.error) {
-        CliError::Exists { path } => CliError::ExistsUnforced { path },
-        other => other,
+    placed.map_err(|error| match error.error.kind() {
+        io::ErrorKind::AlreadyExists => CliError::ExistsUnforced { path: args.file.clone() },
+        _ => CliError::file("write", &args.file)(error.error),
     })?;
     let saved = json!({"id": artifact.id, "file": args.file.display().to_string(), "bytes": text.len()});
     context.output.text("", &saved)?;

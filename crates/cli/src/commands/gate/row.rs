@@ -14,7 +14,9 @@ impl Row for GateLine<'_> {
         let gate = self.0;
         let until = match gate.state {
             GateState::Overdue => format!("{} (over)", gate.until),
-            _ => gate.until.clone(),
+            GateState::Open | GateState::Answered { .. } | GateState::Expired | GateState::Left => {
+                gate.until.clone()
+            }
         };
         vec![
             ("ID", gate.id.clone()),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use longhaul_runtime::Reader;
 use longhaul_runtime::types::Exported;
 use serde::Serialize;
 
@@ -47,25 +48,38 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         [] => reader.streams()?,
         named => named.iter().map(|text| reader.find_stream(text)).collect::<Result<_, _>>()?,
     };
-    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
+    let written = write(context, &reader, &streams, args.output.as_deref())?;
+    tell(context, written)
+}
+
+/// An export that was written, to a file or to standard output.
+pub(crate) struct Written<'a> {
+    streams: u64,
+    exported: Exported,
+    file: Option<&'a Path>,
+}
+
+/// Writes streams to a new file, or to standard output where none is named, or `-`.
+pub(crate) fn write<'a>(
+    context: &Context,
+    reader: &Reader,
+    streams: &[String],
+    output: Option<&'a Path>,
+) -> Result<Written<'a>, CliError> {
+    let file = output.filter(|path| *path != Path::new("-"));
     let exported = match file {
         Some(path) if path.symlink_metadata().is_ok() => {
             return Err(CliError::Exists { path: path.to_owned() });
         }
-        Some(path) => reader.export_file(&streams, path)?,
-        None => reader.export(&streams, &mut context.output.data())?,
+        Some(path) => reader.export_file(streams, path)?,
+        None => reader.export(streams, &mut context.output.data())?,
     };
-    tell(context, streams.len() as u64, exported, file)
+    Ok(Written { streams: streams.len() as u64, exported, file })
 }
 
 /// On standard output the export itself names what was left out of it.
-pub(crate) fn tell(
-    context: &Context,
-    streams: u64,
-    exported: Exported,
-    file: Option<&Path>,
-) -> Result<ExitCode, CliError> {
-    let Exported { decisions, left_out } = exported;
+pub(crate) fn tell(context: &Context, written: Written<'_>) -> Result<ExitCode, CliError> {
+    let Written { streams, exported: Exported { decisions, left_out }, file } = written;
     let left_out: Vec<LeftOut> =
         left_out.into_iter().map(|(hash, problem)| LeftOut { blob: hash.to_string(), problem }).collect();
     context.output.say(&format!("exported {} of {}", count(decisions, "decision"), count(streams, "stream")));

@@ -1,8 +1,6 @@
 //! `longhaul log import`: takes in an export.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use longhaul_runtime::types::Imported;
@@ -10,6 +8,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::input::export;
 use crate::output::{Row, count};
 
 /// Take in an export: all of it, or nothing if any of it does not fit.
@@ -46,14 +45,9 @@ impl Row for ImportedRow {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
-    let mut source: Box<dyn BufRead> = if args.file == Path::new("-") {
-        Box::new(std::io::stdin().lock())
-    } else {
-        let file = File::open(&args.file).map_err(CliError::file("read", &args.file))?;
-        Box::new(BufReader::new(file))
-    };
-    let Imported { streams, decisions, already_here, left_out, blobs, scrubbed, lifted } =
-        system.commands()?.import(&mut *source)?;
+    let imported = system.commands()?.import(&mut *export(&args.file)?)?;
+    let Imported { sessions: _, streams, decisions, already_here, left_out, blobs, scrubbed, lifted } =
+        imported;
     context.output.row(ImportedRow {
         streams,
         decisions,

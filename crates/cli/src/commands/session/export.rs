@@ -1,10 +1,10 @@
 //! `longhaul session export`: one session, to be carried elsewhere.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::find;
-use crate::commands::log::export::tell;
+use crate::commands::log::export;
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -26,16 +26,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let system = context.system()?;
     let (reader, row) = find(&system, &args.session)?;
     let streams = [reader.whole_session(row.id)?];
-    let file = args.output.as_deref().filter(|path| *path != Path::new("-"));
-    let exported = match file {
-        Some(path) if path.symlink_metadata().is_ok() => {
-            return Err(CliError::Exists { path: path.to_owned() });
-        }
-        Some(path) => reader.export_file(&streams, path)?,
-        None => reader.export(&streams, &mut context.output.data())?,
-    };
+    let written = export::write(context, &reader, &streams, args.output.as_deref())?;
     if let Some(checkout) = &row.checkout {
         context.output.say(&format!("it was started in {}; the files there are not in it", checkout.path));
     }
-    tell(context, 1, exported, file)
+    export::tell(context, written)
 }

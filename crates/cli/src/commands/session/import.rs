@@ -1,15 +1,14 @@
 //! `longhaul session import`: takes in a session from elsewhere.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use longhaul_runtime::ImportedSessions;
 use longhaul_runtime::types::SessionStatus;
-use tempfile::NamedTempFile;
 
 use super::row::SessionLine;
 use crate::context::Context;
 use crate::error::CliError;
+use crate::input::export;
 
 /// Take in what `longhaul session export` wrote: all of it, or nothing if any of it does not fit.
 ///
@@ -23,13 +22,18 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
-    let ImportedSessions { imported, sessions } = if args.file == Path::new("-") {
-        system.commands()?.import_sessions(spooled()?.path())?
-    } else {
-        system.commands()?.import_sessions(&args.file)?
-    };
+    let imported = system.commands()?.import_sessions(&mut *export(&args.file)?)?;
     let Some(reader) = system.reader()? else { return Ok(ExitCode::SUCCESS) };
-    let rows: Vec<_> = reader.sessions()?.into_iter().filter(|row| sessions.contains(&row.id)).collect();
+    let rows: Vec<_> =
+        reader.sessions()?.into_iter().filter(|row| imported.sessions.contains(&row.id)).collect();
+    for row in rows.iter().filter(|row| row.status == SessionStatus::Open) {
+        if let Some(why) = reader.cannot_follow(row.id)? {
+            context.output.say(&format!(
+                "nobody can go on with {}: {why}; `longhaul session show` tells what happened",
+                row.id
+            ));
+        }
+    }
     let known: Vec<_> = reader.workspaces()?.into_iter().map(|workspace| workspace.id).collect();
     let strange = rows.iter().filter_map(|row| row.workspace).any(|workspace| !known.contains(&workspace));
     let is_open = rows.iter().any(|row| row.status == SessionStatus::Open);
@@ -49,14 +53,4 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         context.output.say("it is closed; `longhaul session show ID` tells what happened");
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// An export is read twice, and standard input only once.
-fn spooled() -> Result<NamedTempFile, CliError> {
-    let fail = CliError::file("copy standard input to", std::env::temp_dir());
-    let copied = NamedTempFile::new().and_then(|mut file| {
-        std::io::copy(&mut std::io::stdin().lock(), &mut file)?;
-        Ok(file)
-    });
-    copied.map_err(fail)
 }

@@ -1,6 +1,8 @@
 //! The story of a session in words.
 
-use longhaul_runtime::types::{Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind};
+use longhaul_runtime::types::{
+    Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind,
+};
 use longhaul_runtime::{Branch, Happened, StoryEntry};
 use serde_json::Value;
 
@@ -24,40 +26,30 @@ pub(super) fn words(session: &SessionLine, entries: &[StoryEntry]) -> String {
 
 /// A line, and what stands below it.
 fn told(what: &Happened) -> (String, Vec<String>) {
+    let alone = |line: String| (line, Vec::new());
     match what {
         Happened::Opened { goal } => ("opened".to_owned(), vec![goal.clone()]),
         Happened::Pinned { workflow, version, checkout, .. } => {
-            let place = checkout.as_ref().map(|checkout| {
-                let branch = checkout.branch.as_deref().unwrap_or("no branch");
-                format!(
-                    "in {} on {branch} at {}",
-                    checkout.path,
-                    checkout.head.as_deref().unwrap_or("no commit")
-                )
-            });
-            (format!("follows `{workflow}` {version}"), place.into_iter().collect())
+            (format!("follows `{workflow}` {version}"), checkout.iter().map(place).collect())
         }
-        Happened::HandedOut { step, title, .. } => (format!("handed out `{step}`: {title}"), Vec::new()),
+        Happened::HandedOut { step, title, .. } => alone(format!("handed out `{step}`: {title}")),
         Happened::Finished { step, notes, vars, artifacts, .. } => {
-            let mut more: Vec<String> = notes.iter().cloned().collect();
-            if !vars.is_empty() {
-                more.push(format!("vars: {}", vars.join(", ")));
-            }
-            more.extend(artifacts.iter().map(|id| format!("artifact {id}")));
+            let vars = (!vars.is_empty()).then(|| format!("vars: {}", vars.join(", ")));
+            let artifacts = artifacts.iter().map(|id| format!("artifact {id}"));
+            let more = notes.iter().cloned().chain(vars).chain(artifacts).collect();
             (format!("`{step}` was answered"), more)
         }
         Happened::Refused { step, reasons, .. } => {
             (format!("an answer to `{step}` was not accepted"), reasons.iter().map(reason).collect())
         }
         Happened::VarsChanged { set, unset } => {
-            let mut more: Vec<String> =
-                set.iter().map(|(name, value)| format!("{name} = {}", short(value))).collect();
-            more.extend(unset.iter().map(|name| format!("{name} deleted")));
-            ("vars changed".to_owned(), more)
+            let set = set.iter().map(|(name, value)| format!("{name} = {}", short(value)));
+            let unset = unset.iter().map(|name| format!("{name} deleted"));
+            ("vars changed".to_owned(), set.chain(unset).collect())
         }
         Happened::Noted { step, notes } => (format!("notes in the middle of `{step}`"), vec![notes.clone()]),
         Happened::Reported { kind, report, .. } => (reported(*kind).to_owned(), vec![short(report)]),
-        Happened::Closed { outcome } => (closed(outcome), Vec::new()),
+        Happened::Closed { outcome } => alone(closed(outcome)),
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
         }
@@ -66,22 +58,7 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             format!("loop `{step}` came to its bound after {}", count(*iterations, "iteration")),
             vec![because.clone()],
         ),
-        other => without_the_agent(other),
-    }
-}
-
-const fn reported(kind: ReportKind) -> &'static str {
-    match kind {
-        ReportKind::Issue => "the agent reported an issue",
-        ReportKind::WorkflowBug => "the agent reported a mistake in the workflow",
-        ReportKind::Fact => "the agent noted a fact",
-        ReportKind::Question => "the agent asked a question",
-    }
-}
-
-fn without_the_agent(what: &Happened) -> (String, Vec<String>) {
-    match what {
-        Happened::WorkDue { step } => (format!("`{step}` is for the engine to do"), Vec::new()),
+        Happened::WorkDue { step } => alone(format!("`{step}` is for the engine to do")),
         Happened::WorkStarted { step, doing } => (format!("a runner started `{step}`"), vec![short(doing)]),
         Happened::WorkFinished { step, result } => {
             let outcome = result["outcome"].as_str().unwrap_or("done");
@@ -92,24 +69,30 @@ fn without_the_agent(what: &Happened) -> (String, Vec<String>) {
             vec![question.clone()],
         ),
         Happened::GateAnswered { gate, verdict, by, channel, words } => {
-            let verdict = match verdict {
-                GateVerdict::Approved => "approved",
-                GateVerdict::Rejected => "rejected",
-            };
-            (format!("gate {gate} was {verdict} by {by} ({channel})"), vec![words.clone()])
+            (format!("gate {gate} was {} by {by} ({channel})", answered(*verdict)), vec![words.clone()])
         }
-        Happened::GateExpired { gate } => (format!("gate {gate}: nobody answered in time"), Vec::new()),
+        Happened::GateExpired { gate } => alone(format!("gate {gate}: nobody answered in time")),
         Happened::Parked { step, reasons } => {
             (format!("parked at `{step}`: a person must look"), reasons.iter().map(reason).collect())
         }
-        Happened::HandleReissued { step } => {
-            (format!("a fresh handle was given out for `{step}`"), Vec::new())
-        }
+        Happened::HandleReissued { step } => alone(format!("a fresh handle was given out for `{step}`")),
         Happened::Rewound { step, reason, by } => {
             (format!("{by} went back to `{step}`"), vec![reason.clone()])
         }
         Happened::Forked { step, left } => (format!("goes on from `{step}` again"), branch(left)),
-        _ => (String::new(), Vec::new()),
+    }
+}
+
+fn place(checkout: &Checkout) -> String {
+    let branch = checkout.branch.as_deref().unwrap_or("no branch");
+    let head = checkout.head.as_deref().unwrap_or("no commit");
+    format!("in {} on {branch} at {head}", checkout.path)
+}
+
+const fn answered(verdict: GateVerdict) -> &'static str {
+    match verdict {
+        GateVerdict::Approved => "approved",
+        GateVerdict::Rejected => "rejected",
     }
 }
 
@@ -165,6 +148,7 @@ const fn choice(choice: Choice) -> &'static str {
         Choice::Jumped => "jumped",
         Choice::NotJumped => "did not jump",
         Choice::GateOpen => "opened a gate",
+        Choice::NotAsked => "needed no confirmation",
     }
 }
 
@@ -178,4 +162,13 @@ fn cut(text: &str) -> String {
         short.push('…');
     }
     short
+}
+
+const fn reported(kind: ReportKind) -> &'static str {
+    match kind {
+        ReportKind::Issue => "the agent reported an issue",
+        ReportKind::WorkflowBug => "the agent reported a mistake in the workflow",
+        ReportKind::Fact => "the agent noted a fact",
+        ReportKind::Question => "the agent asked a question",
+    }
 }

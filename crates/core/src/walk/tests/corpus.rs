@@ -36,7 +36,12 @@ fn unconditional(steps: &mut [Step]) {
             | StepKind::Routine(Routine { steps, .. }) => {
                 unconditional(steps);
             }
-            _ => {}
+            StepKind::Run(_)
+            | StepKind::Gather(_)
+            | StepKind::Gate(_)
+            | StepKind::Parallel(_)
+            | StepKind::Spawn(_)
+            | StepKind::Deliver(_) => {}
         }
     }
 }

@@ -225,18 +225,20 @@ impl Play {
 
     /// The prompt of the step that is out.
     pub(super) fn prompt(&self) -> String {
-        let last = self.events.iter().rev().find_map(|event| match event {
-            SessionEvent::StepHandedOut { prompt: Content::Inline(prompt), .. } => Some(prompt),
-            _ => None,
+        let last = self.events.iter().rev().find_map(|event| {
+            let SessionEvent::StepHandedOut { prompt: Content::Inline(prompt), .. } = event else {
+                return None;
+            };
+            Some(prompt)
         });
         last.map(|prompt| format!("{}\n{}", prompt["title"], prompt["text"].as_str().unwrap())).unwrap()
     }
 
     /// The choices of the last decision: `step choice: because`.
     pub(super) fn why(&self) -> Vec<String> {
-        let last = self.events.iter().rev().find_map(|event| match event {
-            SessionEvent::WayChosen { considered, .. } => Some(considered),
-            _ => None,
+        let last = self.events.iter().rev().find_map(|event| {
+            let SessionEvent::WayChosen { considered, .. } = event else { return None };
+            Some(considered)
         });
         let line = |one: &longhaul_events::Considered| {
             let choice = serde_json::to_value(one.choice).unwrap();

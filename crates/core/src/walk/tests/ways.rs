@@ -116,6 +116,21 @@ fn a_coordinator_opens_its_gate_by_its_rules_or_leaves_it_to_a_person() {
 }
 
 #[test]
+fn a_confirmation_that_nobody_is_asked_for_is_no_open_gate() {
+    let text = head(
+        "steps:\n  - { id: one, prompt: One., confirm: { by: person, when: { var: risk, equals: high } } }\n  - { id: two, prompt: Two. }\n",
+    );
+    let mut play = Play::of(&text, &json!({}));
+    play.answer(&json!({ "notes": "x" })).unwrap();
+    assert_eq!(play.at(), "two");
+    assert_eq!(play.why(), ["one not_asked: risk is \"low\", wanted \"high\"", "two taken: "]);
+
+    let mut play = Play::of(&text, &json!({ "risk": "high" }));
+    play.answer(&json!({ "notes": "x" })).unwrap();
+    assert_eq!(play.at(), "gate:one");
+}
+
+#[test]
 fn a_confirmation_comes_after_the_answer_and_before_the_next_step() {
     let text = head("steps:\n  - { id: one, prompt: One., confirm: true }\n  - { id: two, prompt: Two. }\n");
     let mut play = Play::of(&text, &json!({}));

@@ -51,7 +51,7 @@ pub(crate) fn judge_vars(vars: &Map<String, Value>, reasons: &mut Vec<Reason>) {
         reasons.push(nul("vars"));
     }
     if let Some(key) = shape.prototype_like {
-        reasons.push(forbidden_key(key));
+        reasons.push(forbidden_key(key, "vars"));
     }
     for name in vars.keys() {
         judge_name(name, reasons);
@@ -68,6 +68,9 @@ pub(super) fn judge_artifact(index: usize, artifact: &Value, reasons: &mut Vec<R
     );
     if shape.has_nul {
         reasons.push(nul(&name));
+    }
+    if let Some(key) = shape.prototype_like {
+        reasons.push(forbidden_key(key, &name));
     }
 }
 
@@ -101,7 +104,7 @@ fn judge_size(bound: &Bound<'_>, value: &impl serde::Serialize, reasons: &mut Ve
 fn judge_name(name: &str, reasons: &mut Vec<Reason>) {
     let root = name.split('.').next().unwrap_or(name);
     if PROTOTYPE_LIKE.contains(&name) {
-        reasons.push(forbidden_key(name));
+        reasons.push(forbidden_key(name, "vars"));
     } else if name.trim().is_empty() {
         reasons.push(Reason::new("reserved_key", "a var has no name", "give it a name"));
     } else if RESERVED.contains(&root) || name.starts_with("__") {
@@ -110,8 +113,8 @@ fn judge_name(name: &str, reasons: &mut Vec<Reason>) {
     }
 }
 
-fn forbidden_key(key: &str) -> Reason {
-    let message = format!("`{key}` cannot be a key of a var or inside one");
+fn forbidden_key(key: &str, within: &str) -> Reason {
+    let message = format!("{within}: `{key}` cannot be a key");
     Reason::new("forbidden_key", message, "choose another name for it")
 }
 

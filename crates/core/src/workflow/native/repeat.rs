@@ -74,6 +74,13 @@ impl Reader<'_> {
         let max = self.bounded(fields).unwrap_or(DEFAULT_MOST_ITEMS);
         let ends = if may_stop { Ends::EarlyByArtifact } else { Ends::ByItself };
         let steps = self.body(fields, Around { id: id.to_owned(), ends }, *level);
+        if may_stop && !steps.is_empty() && !has_control(&steps, id) {
+            self.findings.warning(
+                &self.places.of_step(id),
+                format!("`{id}` may stop early, but no step of it can say so"),
+                "give the step that decides `output: loop_control`, or take `may_stop` out",
+            );
+        }
         Some(StepKind::Todo(Todo { list: list?, item_var, index_var, max, may_stop, steps }))
     }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::condition;
-use super::reading::{Reader, model_tier, plain_prompt, text, texts};
+use super::reading::{Reader, model_tier, text, texts};
 use super::standard::notes_optional;
 use super::step::{Around, Frame};
 use crate::workflow::document::Node;
@@ -86,6 +86,6 @@ impl Reader<'_> {
         fields.finish();
         let optional = notes_optional || outputs.iter().any(|output| output.required);
         let notes = if optional { Notes::Optional } else { Notes::Required };
-        Some(Prompt { outputs, ..plain_prompt(Body::Text(words), notes) })
+        Some(Prompt { outputs, ..Prompt::plain(Body::Text(words), notes) })
     }
 }

@@ -9,7 +9,7 @@ use crate::workflow::contract::Contract;
 use crate::workflow::document::{Node, NodeValue};
 use crate::workflow::features::Feature;
 use crate::workflow::fields::{Fields, Findings};
-use crate::workflow::prompt::{Assessment, Body, Function, Notes, Prompt};
+use crate::workflow::prompt::{Assessment, Function};
 use crate::workflow::suggest::or_known;
 use crate::workflow::{ModelTier, Workflow};
 
@@ -103,25 +103,6 @@ pub(super) fn model_tier(fields: &mut Fields<'_>) -> Option<ModelTier> {
     let tiers =
         [("lightweight", ModelTier::Light), ("mid", ModelTier::Standard), ("heavy", ModelTier::Heavy)];
     soft_choice(fields, "modelTier", &tiers)
-}
-
-/// A prompt that asks for nothing but an answer.
-pub(super) fn plain_prompt(body: Body, notes: Notes) -> Prompt {
-    Prompt {
-        body,
-        fragments: Vec::new(),
-        notes,
-        produces: BTreeMap::new(),
-        outputs: Vec::new(),
-        validate: Vec::new(),
-        assessments: Vec::new(),
-        control: None,
-        functions: Vec::new(),
-        function_calls: Vec::new(),
-        ask_for_files: false,
-        audit: None,
-        verification: None,
-    }
 }
 
 /// The keys of a map by name, for messages and checks that do not mark them as read.

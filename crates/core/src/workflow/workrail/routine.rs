@@ -1,6 +1,6 @@
 //! `templateCall`: the steps of a routine in the place of the step that calls it.
 
-use super::reading::{Reader, model_tier, plain_prompt, text, texts};
+use super::reading::{Reader, model_tier, text, texts};
 use super::step::Frame;
 use crate::workflow::compile::{Argument, Call, Shared};
 use crate::workflow::document::Node;
@@ -96,7 +96,7 @@ fn instead(template: &str, arguments: &[Argument]) -> Prompt {
         "This step calls the routine `{template}`, which no loaded source has. Do by yourself what its name and the title of this step say."
     );
     let words = std::iter::once(said).chain(given).collect::<Vec<_>>().join("\n");
-    plain_prompt(Body::Text(words), Notes::Required)
+    Prompt::plain(Body::Text(words), Notes::Required)
 }
 
 fn give_guidance(steps: &mut [Step], guidance: &[String]) {

@@ -2,13 +2,13 @@
 
 use super::condition;
 use super::reading::{Reader, has};
+use crate::workflow::MOST_STEPS;
 use crate::workflow::condition::Condition;
 use crate::workflow::document::Node;
 use crate::workflow::fields::Fields;
 use crate::workflow::prompt::Function;
 use crate::workflow::step::{Confirm, Step, StepKind};
 use crate::workflow::suggest::or_known;
-use crate::workflow::{DEFAULT_ATTEMPTS, MOST_STEPS};
 
 /// What steps take from the loops around them.
 #[derive(Debug, Clone, Default)]
@@ -30,22 +30,7 @@ pub(super) struct Frame {
 
 impl Frame {
     pub(super) fn step(self, kind: StepKind) -> Step {
-        Step {
-            id: self.id,
-            title: self.title,
-            when: self.when,
-            jump: None,
-            confirm: self.confirm,
-            role: None,
-            guidance: Vec::new(),
-            model: None,
-            budget: None,
-            system_prompt: None,
-            attempts: DEFAULT_ATTEMPTS,
-            references: Vec::new(),
-            requires: Vec::new(),
-            kind,
-        }
+        Step { when: self.when, confirm: self.confirm, ..Step::plain(self.id, self.title, kind) }
     }
 }
 

@@ -29,10 +29,10 @@ pub struct Advance {
 }
 
 /// An answer in the form in which it is hashed and stored.
-struct Sent<'a> {
-    advance: &'a Advance,
-    payload: Value,
-    hash: Digest,
+pub(super) struct Sent<'a> {
+    pub(super) advance: &'a Advance,
+    pub(super) payload: Value,
+    pub(super) hash: Digest,
 }
 
 impl Commands {
@@ -56,7 +56,7 @@ impl Commands {
             Ok(Decided::Events(session.decide(self.judge(session, &sent)?)?, true))
         })?;
         if !is_new {
-            return self.recall(&after.state, handle, (sent.hash, &sent.payload));
+            return self.recall(&after.state, &sent);
         }
         let shown = self.shown(&after.state, &after.events)?.expect("an answer leads somewhere");
         let warnings = self.warnings_in(&after.events)?;
@@ -96,7 +96,7 @@ impl Commands {
             None => session.tip().map(|tip| tip.step.clone()).ok_or(not_live(handle))?,
         };
         let step = walk::step_or_follow_up(workflow, &id.0).ok_or(not_live(handle))?;
-        let standing = self.standing(workflow, session, (place, vars))?;
+        let standing = self.standing(workflow, session, place, vars)?;
         let accepted = answer::check(workflow, &step, &walk::scope(&standing), &sent.advance.answer);
         let room = MOST_VARS.saturating_sub(vars.len());
         let way = accepted.and_then(|accepted| {

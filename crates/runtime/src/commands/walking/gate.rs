@@ -62,7 +62,7 @@ impl Commands {
             (Verdict::Approved, kind) => walk.after_gate(&open.step, kind),
             (Verdict::Rejected, GateKind::Confirmation) => {
                 let before = self.before_gate(session, open)?;
-                let standing = self.standing(&workflow, session, (&before.place, &before.vars))?;
+                let standing = self.standing(&workflow, session, &before.place, &before.vars)?;
                 let undo = undo(&session.vars, &before.vars);
                 Walk::new(standing, self.given()).again(&open.step, &answer.words, undo)
             }
@@ -81,10 +81,11 @@ impl Commands {
 
     /// What was in force when the step was handed out that waits to be confirmed.
     fn before_gate(&self, session: &Session, open: &OpenGate) -> Result<Restored, Error> {
-        match self.event_at(session.id, open.gate.0)?.1 {
-            SessionEvent::GateOpened { after: Some(node), .. } => self.state_at(session.id, node),
-            _ => Err(Rejection::NoSuchGate { gate: open.gate }.into()),
-        }
+        let SessionEvent::GateOpened { after: Some(node), .. } = self.event_at(session.id, open.gate.0)?.1
+        else {
+            return Err(Rejection::NoSuchGate { gate: open.gate }.into());
+        };
+        self.state_at(session.id, node)
     }
 
     /// Closes a session whose gate was not answered in time.

@@ -13,6 +13,7 @@ use longhaul_store::Decision;
 use serde_json::Value;
 
 use super::Commands;
+use super::advance::Sent;
 use crate::error::Error;
 
 /// How many steps of a branch that was left are named.
@@ -89,7 +90,26 @@ impl Commands {
                 Shown::Parked { step: step.clone(), reasons: reasons.clone() }
             }
             SessionEvent::Closed { outcome } => Shown::Closed(outcome.clone()),
-            _ => return Ok(None),
+            SessionEvent::Opened { .. }
+            | SessionEvent::DriverTaken { .. }
+            | SessionEvent::DriverRenewed { .. }
+            | SessionEvent::DriverExpired { .. }
+            | SessionEvent::DriverReleased { .. }
+            | SessionEvent::StepFinished { .. }
+            | SessionEvent::HandleReissued { .. }
+            | SessionEvent::Forked { .. }
+            | SessionEvent::WorkflowPinned { .. }
+            | SessionEvent::VarsChanged { .. }
+            | SessionEvent::WayChosen { .. }
+            | SessionEvent::LoopExhausted { .. }
+            | SessionEvent::WorkStarted { .. }
+            | SessionEvent::WorkFinished { .. }
+            | SessionEvent::GateAnswered { .. }
+            | SessionEvent::GateExpired { .. }
+            | SessionEvent::Checkpointed { .. }
+            | SessionEvent::Reported { .. }
+            | SessionEvent::Rewound { .. }
+            | SessionEvent::Continued { .. } => return Ok(None),
         }))
     }
 
@@ -116,11 +136,10 @@ impl Commands {
         let mut last = None;
         self.each_decision(session.id, Seq(tip.node.0.0.saturating_sub(1)), |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
-                match event {
-                    SessionEvent::AttemptRefused { node, reasons, .. } if node == tip.node => {
-                        last = Some(reasons);
-                    }
-                    _ => {}
+                if let SessionEvent::AttemptRefused { node, reasons, .. } = event
+                    && node == tip.node
+                {
+                    last = Some(reasons);
                 }
             }
             Ok(None::<()>)
@@ -129,12 +148,11 @@ impl Commands {
     }
 
     pub(super) fn handed_out(&self, id: SessionId, node: NodeId) -> Result<HandedOut, Error> {
-        match self.event_at(id, node.0)?.1 {
-            SessionEvent::StepHandedOut { node, nonce, step, place, prompt, .. } => {
-                Ok(HandedOut { node, nonce, step, place, prompt: self.value_of(&prompt)? })
-            }
-            _ => Err(longhaul_core::session::Rejection::NoSuchNode { node }.into()),
-        }
+        let SessionEvent::StepHandedOut { nonce, step, place, prompt, .. } = self.event_at(id, node.0)?.1
+        else {
+            return Err(longhaul_core::session::Rejection::NoSuchNode { node }.into());
+        };
+        Ok(HandedOut { node, nonce, step, place, prompt: self.value_of(&prompt)? })
     }
 
     pub(super) fn event_at(&self, id: SessionId, seq: Seq) -> Result<(Decision, SessionEvent), Error> {
@@ -148,12 +166,8 @@ impl Commands {
     }
 
     /// The recorded answer of a handle that was used, or what it has come to since.
-    pub(super) fn recall(
-        &self,
-        session: &Session,
-        handle: &Handle,
-        (hash, sent): (Digest, &Value),
-    ) -> Result<StepView, Error> {
+    pub(super) fn recall(&self, session: &Session, sent: &Sent<'_>) -> Result<StepView, Error> {
+        let handle = &sent.advance.handle;
         self.notice_gate(session.id)?;
         let before = Seq(handle.node.0.0.saturating_sub(1));
         let mut answered = None;
@@ -161,8 +175,8 @@ impl Commands {
             let events = decision.readable_events::<SessionEvent>()?;
             if answered.is_none() {
                 let Some((payload, recorded_hash)) = answer_in(&events, handle) else { return Ok(None) };
-                if recorded_hash != hash {
-                    let mut sent = sent.clone();
+                if recorded_hash != sent.hash {
+                    let mut sent = sent.payload.clone();
                     self.recorder.scrubber().value(&mut sent);
                     return Err(Error::DifferentPayload { recorded: self.value_of(&payload)?, sent });
                 }
@@ -189,9 +203,9 @@ impl Commands {
     }
 
     pub(super) fn warnings_in(&self, events: &[SessionEvent]) -> Result<Vec<String>, Error> {
-        let answer = events.iter().find_map(|event| match event {
-            SessionEvent::StepFinished { answer, .. } => Some(answer),
-            _ => None,
+        let answer = events.iter().find_map(|event| {
+            let SessionEvent::StepFinished { answer, .. } = event else { return None };
+            Some(answer)
         });
         let value = answer.map(|answer| self.value_of(answer)).transpose()?;
         let warnings = value.as_ref().and_then(|value| value["warnings"].as_array());
@@ -203,10 +217,11 @@ impl Commands {
         let (mut out, mut steps) = (BTreeMap::new(), Vec::new());
         self.each_decision(id, Seq(node.0.0.saturating_sub(1)), |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
-                match event {
-                    SessionEvent::StepHandedOut { node, step, .. } => drop(out.insert(node, step.0)),
-                    SessionEvent::StepFinished { node, .. } => steps.extend(out.get(&node).cloned()),
-                    _ => {}
+                if let SessionEvent::StepFinished { node, .. } = &event {
+                    steps.extend(out.get(node).cloned());
+                }
+                if let SessionEvent::StepHandedOut { node, step, .. } = event {
+                    out.insert(node, step.0);
                 }
             }
             Ok(None::<()>)
@@ -224,9 +239,9 @@ impl Commands {
     pub fn checkout_of(&self, id: SessionId) -> Result<Option<longhaul_events::Checkout>, Error> {
         let opening = self.recorder.log.read(id.into(), Seq(0), 1)?;
         let Some(decision) = opening.first() else { return Err(Error::UnknownSession(id)) };
-        Ok(decision.readable_events::<SessionEvent>()?.into_iter().find_map(|event| match event {
-            SessionEvent::WorkflowPinned { checkout, .. } => checkout,
-            _ => None,
+        Ok(decision.readable_events::<SessionEvent>()?.into_iter().find_map(|event| {
+            let SessionEvent::WorkflowPinned { checkout, .. } = event else { return None };
+            checkout
         }))
     }
 
@@ -255,12 +270,34 @@ impl Commands {
 fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_events::Content, Digest)> {
     events.iter().find_map(|event| match event {
         SessionEvent::StepFinished { node, nonce, payload, payload_hash, .. }
-        | SessionEvent::AttemptRefused { node, nonce, payload, payload_hash, .. }
-            if (*node, *nonce) == (handle.node, handle.nonce) =>
-        {
-            Some((payload.clone(), *payload_hash))
+        | SessionEvent::AttemptRefused { node, nonce, payload, payload_hash, .. } => {
+            let same = (*node, *nonce) == (handle.node, handle.nonce);
+            same.then(|| (payload.clone(), *payload_hash))
         }
-        _ => None,
+        SessionEvent::Opened { .. }
+        | SessionEvent::DriverTaken { .. }
+        | SessionEvent::DriverRenewed { .. }
+        | SessionEvent::DriverExpired { .. }
+        | SessionEvent::DriverReleased { .. }
+        | SessionEvent::StepHandedOut { .. }
+        | SessionEvent::HandleReissued { .. }
+        | SessionEvent::Forked { .. }
+        | SessionEvent::Closed { .. }
+        | SessionEvent::WorkflowPinned { .. }
+        | SessionEvent::VarsChanged { .. }
+        | SessionEvent::WayChosen { .. }
+        | SessionEvent::LoopExhausted { .. }
+        | SessionEvent::WorkBegan { .. }
+        | SessionEvent::WorkStarted { .. }
+        | SessionEvent::WorkFinished { .. }
+        | SessionEvent::GateOpened { .. }
+        | SessionEvent::GateAnswered { .. }
+        | SessionEvent::GateExpired { .. }
+        | SessionEvent::Parked { .. }
+        | SessionEvent::Checkpointed { .. }
+        | SessionEvent::Reported { .. }
+        | SessionEvent::Rewound { .. }
+        | SessionEvent::Continued { .. } => None,
     })
 }
 

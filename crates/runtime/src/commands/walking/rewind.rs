@@ -3,7 +3,9 @@
 use longhaul_core::session::{Arrival, Command, NewGate, NewStep, RewindTo, Session};
 use longhaul_core::walk::follow_up;
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{CloseOutcome, Content, NodeId, Nonce, Restored, Seq, SessionEvent, SessionId, StepId};
+use longhaul_events::{
+    Channel, CloseOutcome, Content, GateKind, NodeId, Nonce, Restored, Seq, SessionEvent, SessionId, StepId,
+};
 use serde_json::json;
 
 use super::{Commands, check_text};
@@ -20,6 +22,19 @@ pub struct Rewind {
     pub by: String,
 }
 
+/// Where a session once came to, and may come to again.
+struct Stop {
+    node: NodeId,
+    step: StepId,
+    at: StopAt,
+}
+
+enum StopAt {
+    Step { prompt: Content },
+    Work,
+    Gate { kind: GateKind, question: Content, accepts: Channel },
+}
+
 /// How long a gate waits that a session was taken back to.
 const GATE_WAIT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 
@@ -29,17 +44,17 @@ impl Commands {
     pub fn rewind(&self, rewind: &Rewind) -> Result<StepView, Error> {
         terminal::refuse_agents()?;
         check_text("the reason", &rewind.reason)?;
-        let (node, stop) = self.last_stop(rewind)?;
-        let restored = self.state_at(rewind.session, node)?;
+        let stop = self.last_stop(rewind)?;
+        let restored = self.state_at(rewind.session, stop.node)?;
         let ((), after) = self.decide_and_keep(rewind.session, &Contents::default(), |session| {
             let nonce = self.nonce();
             let to = RewindTo {
-                node,
+                node: stop.node,
                 reason: Content::Inline(json!(rewind.reason)),
                 by: rewind.by.clone(),
                 restored: restored.clone(),
                 nonce,
-                arrival: self.arrive_again(&stop, (nonce, &restored), &rewind.reason)?,
+                arrival: self.arrive_again(&stop.at, &restored, nonce, &rewind.reason)?,
             };
             let command = Command::Rewind { rewind: to };
             Ok(Decided::Events(session.decide(command)?, ()))
@@ -49,24 +64,16 @@ impl Commands {
         self.view(&after.state, shown, vec![left.to_owned()])
     }
 
-    /// The event with which the session last came to a step.
-    fn last_stop(&self, rewind: &Rewind) -> Result<(NodeId, SessionEvent), Error> {
-        let mut last: Option<(NodeId, SessionEvent)> = None;
+    /// How the session last came to a step.
+    fn last_stop(&self, rewind: &Rewind) -> Result<Stop, Error> {
+        let mut last: Option<Stop> = None;
         self.each_decision(rewind.session, Seq(0), |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
                 // What a fork left behind is not on the way any more.
                 if let SessionEvent::Forked { from, .. } = &event {
-                    last = last.take().filter(|(node, _)| node <= from);
+                    last = last.take().filter(|stop| stop.node <= *from);
                 }
-                let (SessionEvent::StepHandedOut { node, step, .. }
-                | SessionEvent::WorkBegan { work: node, step, .. }
-                | SessionEvent::GateOpened { gate: node, step, .. }) = &event
-                else {
-                    continue;
-                };
-                if *step == rewind.step {
-                    last = Some((*node, event));
-                }
+                last = stop(event).filter(|stop| stop.step == rewind.step).or(last.take());
             }
             Ok(None::<()>)
         })?;
@@ -76,25 +83,26 @@ impl Commands {
     /// The same step, work or gate once more, with the reason where somebody reads it.
     fn arrive_again(
         &self,
-        stop: &SessionEvent,
-        (nonce, restored): (Nonce, &Restored),
+        stop: &StopAt,
+        restored: &Restored,
+        nonce: Nonce,
         reason: &str,
     ) -> Result<Arrival, Error> {
         let (step, place) = (restored.step.clone(), restored.place.clone());
         Ok(match stop {
-            SessionEvent::GateOpened { kind, question, accepts, .. } => {
+            StopAt::Gate { kind, question, accepts } => {
                 let until = self.clock.now().plus_ms(GATE_WAIT_MS);
                 let (kind, question, accepts) = (*kind, question.clone(), *accepts);
                 Arrival::Gate(NewGate { step, kind, question, accepts, until, place })
             }
-            SessionEvent::StepHandedOut { prompt, .. } => {
+            StopAt::Step { prompt } => {
                 let mut prompt = self.value_of(prompt)?;
                 if let Some(text) = prompt["text"].as_str() {
                     prompt["text"] = json!(format!("{text}\n\n## Taken back to this step\n\n{reason}\n"));
                 }
                 Arrival::Step(NewStep { step, prompt: Content::Inline(prompt), nonce, place })
             }
-            _ => Arrival::Work { step, place },
+            StopAt::Work => Arrival::Work { step, place },
         })
     }
 
@@ -124,5 +132,41 @@ impl Commands {
     /// A session as its events have it.
     pub fn session(&self, id: SessionId) -> Result<Session, Error> {
         self.load_session(id)
+    }
+}
+
+/// The stop that an event makes, if it makes one. Where a session was parked nothing can be done again.
+fn stop(event: SessionEvent) -> Option<Stop> {
+    match event {
+        SessionEvent::StepHandedOut { node, step, prompt, .. } => {
+            Some(Stop { node, step, at: StopAt::Step { prompt } })
+        }
+        SessionEvent::WorkBegan { work, step, .. } => Some(Stop { node: work, step, at: StopAt::Work }),
+        SessionEvent::GateOpened { gate, step, kind, question, accepts, .. } => {
+            Some(Stop { node: gate, step, at: StopAt::Gate { kind, question, accepts } })
+        }
+        SessionEvent::Opened { .. }
+        | SessionEvent::DriverTaken { .. }
+        | SessionEvent::DriverRenewed { .. }
+        | SessionEvent::DriverExpired { .. }
+        | SessionEvent::DriverReleased { .. }
+        | SessionEvent::StepFinished { .. }
+        | SessionEvent::HandleReissued { .. }
+        | SessionEvent::Forked { .. }
+        | SessionEvent::Closed { .. }
+        | SessionEvent::WorkflowPinned { .. }
+        | SessionEvent::VarsChanged { .. }
+        | SessionEvent::WayChosen { .. }
+        | SessionEvent::LoopExhausted { .. }
+        | SessionEvent::AttemptRefused { .. }
+        | SessionEvent::WorkStarted { .. }
+        | SessionEvent::WorkFinished { .. }
+        | SessionEvent::GateAnswered { .. }
+        | SessionEvent::GateExpired { .. }
+        | SessionEvent::Parked { .. }
+        | SessionEvent::Checkpointed { .. }
+        | SessionEvent::Reported { .. }
+        | SessionEvent::Rewound { .. }
+        | SessionEvent::Continued { .. } => None,
     }
 }

@@ -34,7 +34,7 @@ impl Commands {
         let id = SessionId::from_bytes(self.entropy.bytes());
         let open = self.opening(start)?;
         let ((), Stored { state, events }) =
-            self.recorder.record(id.into(), self.clock.now(), &Contents::default(), || {
+            self.recorder.record(self.write(id.into(), &Contents::default()), || {
                 let events = Session::open(open.clone());
                 Ok((Unopened { id, opened: None }, Decided::Events(events, ())))
             })?;

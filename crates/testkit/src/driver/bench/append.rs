@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use longhaul_core::handle::Handle;
 use longhaul_events::{Content, Seq, SessionEvent, SessionId, SessionKey, StreamId, Timestamp};
-use longhaul_runtime::{Commands, Next};
+use longhaul_runtime::Commands;
+use longhaul_runtime::opaque::Next;
 use longhaul_store::baseline::RawInserts;
 use longhaul_store::{Append, Log, SqliteLog, State, StreamAppend};
 use serde_json::json;

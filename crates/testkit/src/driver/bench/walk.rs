@@ -212,22 +212,20 @@ pub(super) fn processes(args: &Args) -> Result<Vec<Bar>, Failure> {
     let folder = tempfile::tempdir()?;
     let (home, repository) = (folder.path().join("home"), folder.path().join("repository"));
     fs::create_dir_all(&repository)?;
-    let git = |arguments: &[&str]| ran(Path::new("git"), arguments, (&home, &repository));
+    let git = |arguments: &[&str]| ran(Path::new("git"), arguments, &home, &repository);
     git(&["init", "--quiet"])?;
     git(&["-c", "user.name=b", "-c", "user.email=b@b", "commit", "--quiet", "--allow-empty", "-m", "x"])?;
     let workflows = Places::under(&home).config.join("workflows");
     fs::create_dir_all(&workflows)?;
     fs::write(workflows.join("bench.walk.yml"), Kind::While.text())?;
-    let outside = (home.as_path(), folder.path());
+    let longhaul = |arguments: &[&str]| ran(&args.longhaul, arguments, &home, folder.path());
     let start = ["session", "start", "--workflow", "bench.walk", "--goal", "g", "--json"];
-    let started = ran(&args.longhaul, &start, outside)?;
-    let mut token = token_in(&started)?;
+    let mut token = token_in(&longhaul(&start)?)?;
     let (mut gits, mut advances) = (Vec::new(), Vec::new());
     for _ in 0..60 {
         gits.push(micros(timed(|| git(&["rev-parse", "HEAD"]))?));
         advances.push(micros(timed(|| {
-            let answer =
-                ran(&args.longhaul, &["session", "advance", &token, "--notes", "done", "--json"], outside)?;
+            let answer = longhaul(&["session", "advance", &token, "--notes", "done", "--json"])?;
             token = token_in(&answer)?;
             Ok(())
         })?));
@@ -240,7 +238,7 @@ pub(super) fn processes(args: &Args) -> Result<Vec<Bar>, Failure> {
     ])
 }
 
-fn ran(program: &Path, arguments: &[&str], (home, directory): (&Path, &Path)) -> Result<Vec<u8>, Failure> {
+fn ran(program: &Path, arguments: &[&str], home: &Path, directory: &Path) -> Result<Vec<u8>, Failure> {
     let output =
         command(program).args(arguments).env("LONGHAUL_HOME", home).current_dir(directory).output()?;
     if output.status.success() {
