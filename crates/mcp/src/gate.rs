@@ -16,7 +16,7 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 /// How long a person may think before the call is answered. The gate stays open, and the same call asks again.
-const PATIENCE: Duration = Duration::from_secs(5 * 60);
+const PATIENCE: Duration = Duration::from_mins(5);
 
 /// A gate that a client may ask about.
 #[derive(Debug, Clone)]

@@ -26,7 +26,8 @@ impl Reply {
 
     /// Where a session stands.
     pub(crate) fn step(view: StepView) -> Self {
-        Self { view: Some(view.clone()), ..Self::new(words::step(&view), &view) }
+        let reply = Self::new(words::step(&view), &view);
+        Self { view: Some(view), ..reply }
     }
 
     /// A refusal, with the token that is as good as it was before the call.

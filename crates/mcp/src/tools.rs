@@ -68,7 +68,7 @@ impl Offer {
     pub(crate) fn call(self, desk: &Desk, fields: JsonObject) -> Reply {
         match self {
             Self::Outer(tool) => tool.call(desk, fields),
-            Self::Leaf(tool, session) => leaf::call(desk, tool, session, fields),
+            Self::Leaf(tool, session) => leaf::call(desk, tool, session, &fields),
         }
     }
 }

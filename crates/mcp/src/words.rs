@@ -100,7 +100,7 @@ fn wanted(requires: &Requires) -> String {
     match &requires.notes {
         notes if *notes == true => parts.push("`output.notesMarkdown`".to_owned()),
         notes if *notes == "optional" => {
-            parts.push("`output.notesMarkdown` if there is something to tell".to_owned())
+            parts.push("`output.notesMarkdown` if there is something to tell".to_owned());
         }
         _ => {}
     }

@@ -23,7 +23,7 @@ fn start(server: &mut Server, home: &Home) -> Value {
     let folder = home.path.display().to_string();
     server.object(
         "start_workflow",
-        json!({ "workflowId": "team.two", "workspacePath": folder, "goal": "tidy up" }),
+        &json!({ "workflowId": "team.two", "workspacePath": folder, "goal": "tidy up" }),
     )
 }
 
@@ -40,10 +40,10 @@ fn a_walk_over_pipes_in_both_eras_and_nothing_is_made_before_it_is_needed() {
         assert!(!home.longhaul_home().exists(), "starting and listing leave nothing behind");
         two_steps(&home);
         let first = start(&mut server, &home);
-        let second = server.object("continue_workflow", answer(&first));
+        let second = server.object("continue_workflow", &answer(&first));
         assert_eq!(second["stepId"], "tell");
-        let end =
-            server.object("continue_workflow", json!({ "continueToken": handle(&second), "notes": "Seen." }));
+        let end = server
+            .object("continue_workflow", &json!({ "continueToken": handle(&second), "notes": "Seen." }));
         assert_eq!(end["isComplete"], true);
         let (status, stderr) = server.end();
         assert_eq!((status.code(), stderr.as_str()), (Some(0), ""));
@@ -58,13 +58,13 @@ fn two_servers_and_the_shell_agree_at_once() {
         (Server::start(&home, Era::Initialized), Server::start(&home, Era::Stateless));
     let first = start(&mut one_of_them, &home);
     let second = advance(&home, &first, &["--notes", "I looked.", "--vars", r#"{"size": "small"}"#]);
-    assert_eq!(other.object("continue_workflow", answer(&first)), second, "the same answer by another way");
+    assert_eq!(other.object("continue_workflow", &answer(&first)), second, "the same answer by another way");
     let last =
-        other.object("continue_workflow", json!({ "continueToken": handle(&second), "notes": "Seen." }));
+        other.object("continue_workflow", &json!({ "continueToken": handle(&second), "notes": "Seen." }));
     assert_eq!(last["isComplete"], true);
     let folder = home.path.display().to_string();
     let resumed = one_of_them
-        .object("resume_session", json!({ "workspacePath": folder, "sessionId": first["sessionId"] }));
+        .object("resume_session", &json!({ "workspacePath": folder, "sessionId": first["sessionId"] }));
     assert_eq!(resumed["step"]["isComplete"], true);
 }
 
@@ -80,13 +80,13 @@ fn a_server_that_is_killed_in_the_middle_of_an_advance_loses_nothing() {
         std::thread::sleep(std::time::Duration::from_micros(u64::from(round) * 400)); // tidy: a moment to die in
         server.kill();
         let mut again = Server::start(&home, Era::Stateless);
-        let second = again.object("continue_workflow", answer(&first));
+        let second = again.object("continue_workflow", &answer(&first));
         assert_eq!(
             (&second["stepId"], &second["isComplete"]),
             (&json!("tell"), &json!(false)),
             "round {round}"
         );
-        assert_eq!(again.object("continue_workflow", answer(&first)), second);
+        assert_eq!(again.object("continue_workflow", &answer(&first)), second);
     }
     assert_eq!(home.longhaul(&["log", "verify"]).code, Some(0));
 }
@@ -125,7 +125,7 @@ fn work_of_the_engine_is_waited_for_and_told_about() {
     let mut server = Server::start(&home, Era::Initialized);
     let arguments =
         json!({ "workflowId": "team.run", "workspacePath": repo.display().to_string(), "goal": "it" });
-    let first = server.object("start_workflow", arguments);
+    let first = server.object("start_workflow", &arguments);
     let call = json!({
         "name": "continue_workflow", "_meta": { "progressToken": "p" },
         "arguments": { "continueToken": handle(&first), "notes": "Begun." },

@@ -28,7 +28,8 @@ impl Token {
     pub fn random() -> Self {
         let mut bytes = [0_u8; 24];
         getrandom::fill(&mut bytes).expect("the operating system has randomness to give");
-        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        let digit = |half: u8| char::from_digit(u32::from(half), 16).expect("half a byte is below 16");
+        Self(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect())
     }
 
     /// For showing it once to whoever started the server.

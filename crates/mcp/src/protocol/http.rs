@@ -24,7 +24,7 @@ const PATH: &str = "/mcp";
 
 /// How long a client of an older revision may be silent. A step of a workflow takes its time, and many clients do not
 /// know how to begin again when their session is gone.
-const KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
+const KEEP_ALIVE: Duration = Duration::from_hours(24);
 
 /// A port that is served.
 #[derive(Debug)]

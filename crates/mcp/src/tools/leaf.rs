@@ -36,9 +36,9 @@ fn output() -> Value {
     shape
 }
 
-pub(super) fn call(desk: &Desk, tool: &LeafTool, session: SessionId, fields: JsonObject) -> Reply {
+pub(super) fn call(desk: &Desk, tool: &LeafTool, session: SessionId, fields: &JsonObject) -> Reply {
     let token = fields.get("continueToken").cloned();
-    run(desk, tool, session, &fields)
+    run(desk, tool, session, fields)
         .unwrap_or_else(|error| refused(desk, &error.into(), [("continueToken", token)]))
 }
 

@@ -45,13 +45,9 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
         goal: arguments.text("goal")?.to_owned(),
         vars: arguments.object("context")?,
     };
-    let commands = match desk.existing()? {
-        Some(commands) => commands,
-        None => {
-            // Looked up first, so that a name that nobody has makes no store.
-            system.workflow_for_start(&new.workflow)?;
-            desk.commands()?
-        }
-    };
-    Ok(Reply::step(system.begin(&commands, new)?))
+    if desk.existing()?.is_none() {
+        // Looked up first, so that a name that nobody has makes no store.
+        system.workflow_for_start(&new.workflow)?;
+    }
+    Ok(Reply::step(system.begin(&*desk.commands()?, new)?))
 }

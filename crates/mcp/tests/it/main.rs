@@ -1,4 +1,6 @@
-//! The server, driven by clients of both eras, in this process and without any.
+//! The server, driven by clients of every era, in this process.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod client;
 mod garbage;

@@ -243,10 +243,7 @@ impl Teller<'_> {
             SessionEvent::Checkpointed { node, notes } => {
                 Happened::Noted { step: self.step(node), notes: reader.words(&notes)? }
             }
-            SessionEvent::Reported { node, kind, report } => {
-                let step = node.map(|node| self.step(node));
-                Happened::Reported { step, kind, report: reader.value(&report)? }
-            }
+            SessionEvent::Reported { node, kind, report } => self.reported(node, kind, &report)?,
             SessionEvent::WorkBegan { work, step, .. } => Happened::WorkDue { step: self.learn(work, step) },
             SessionEvent::WorkStarted { work, what, .. } => {
                 Happened::WorkStarted { step: self.step(work), doing: reader.value(&what)? }
@@ -283,6 +280,11 @@ impl Teller<'_> {
                 Happened::LoopExhausted { step, iterations, because }
             }
         }))
+    }
+
+    fn reported(&self, node: Option<NodeId>, kind: ReportKind, report: &Content) -> Result<Happened, Error> {
+        let step = node.map(|node| self.step(node));
+        Ok(Happened::Reported { step, kind, report: self.reader.value(report)? })
     }
 
     /// Remembers which step a node is of.

@@ -1,8 +1,6 @@
 //! The story of a session in words.
 
-use longhaul_runtime::types::{
-    Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind,
-};
+use longhaul_runtime::types::{Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind};
 use longhaul_runtime::{Branch, Happened, StoryEntry};
 use serde_json::Value;
 

@@ -1,5 +1,6 @@
 //! The port: who is let in, and that many are served.
 
+use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::process::{Child, Stdio};
@@ -20,16 +21,16 @@ impl Port {
     fn open(home: &Home, bind: &str) -> Self {
         let mut command = program(env!("CARGO_BIN_EXE_longhaul"));
         command.args(["mcp", "--http", bind]).current_dir(&home.path).env_clear().envs(home.variables());
-        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut token = None;
-        for line in BufReader::new(child.stderr.take().unwrap()).lines() {
+        let child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut port = Self { child, address: String::new(), token: None };
+        for line in BufReader::new(port.child.stderr.take().unwrap()).lines() {
             let line = line.unwrap();
             if let Some(shown) = line.strip_prefix("clients need this token: ") {
-                token = Some(shown.to_owned());
+                port.token = Some(shown.to_owned());
             }
             if let Some(rest) = line.strip_prefix("listening on http://") {
-                let address = rest.strip_suffix("/mcp").unwrap().replace("0.0.0.0", "127.0.0.1");
-                return Self { child, address, token };
+                port.address = rest.strip_suffix("/mcp").unwrap().replace("0.0.0.0", "127.0.0.1");
+                return port;
             }
         }
         panic!("it never listened");
@@ -48,7 +49,7 @@ impl Port {
         ];
         let method = ("mcp-method", "tools/call");
         for (name, value) in usual.iter().chain([&method]).chain(headers) {
-            request += &format!("{name}: {value}\r\n");
+            write!(request, "{name}: {value}\r\n").unwrap();
         }
         stream.write_all(format!("{request}\r\n{body}").as_bytes()).unwrap();
         let mut answer = String::new();

@@ -88,7 +88,7 @@ impl Server {
         self.send("tools/call", json!({ "name": tool, "arguments": arguments }));
     }
 
-    pub(crate) fn object(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn object(&mut self, tool: &str, arguments: &Value) -> Value {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         answer["result"]["structuredContent"].clone()
     }
