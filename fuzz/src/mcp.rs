@@ -59,7 +59,7 @@ impl tokio::io::AsyncWrite for Heard {
 }
 
 /// Nothing but messages comes out, none of them speaks of a bug, and the server ends when its input does.
-pub fn run(bytes: &[u8]) {
+pub(crate) fn run(bytes: &[u8]) {
     let stage = &*STAGE;
     let token = |token: &Option<String>| token.clone().unwrap_or_default();
     let text = String::from_utf8_lossy(bytes)

@@ -60,8 +60,8 @@ async fn a_leaf_walks_its_session_and_puts_reports_on_record_once() {
         };
         let story = reader.story(&row, Telling::Events).unwrap();
         let kinds: Vec<ReportKind> = story.iter().filter_map(|entry| kind(&entry.what)).collect();
-        use ReportKind::{Fact, Issue, Question, WorkflowBug};
-        assert_eq!(kinds, [Issue, Fact, Question, WorkflowBug]);
+        let said = [ReportKind::Issue, ReportKind::Fact, ReportKind::Question, ReportKind::WorkflowBug];
+        assert_eq!(kinds, said);
     }
 }
 
