@@ -39,6 +39,8 @@ enum Target {
     Template,
     /// What agents hand in.
     Advance,
+    /// What clients write to the MCP server.
+    Mcp,
 }
 
 pub(crate) fn run(args: &Args) -> Result<Verdict, Error> {
@@ -87,6 +89,7 @@ impl Target {
             Self::Condition => "condition",
             Self::Template => "template",
             Self::Advance => "advance",
+            Self::Mcp => "mcp",
         }
     }
 
@@ -102,7 +105,7 @@ impl Target {
     const fn further_seeds(self) -> Option<&'static str> {
         match self {
             Self::Native => Some("crates/core/library"),
-            Self::Workrail | Self::Condition | Self::Template | Self::Advance => None,
+            Self::Workrail | Self::Condition | Self::Template | Self::Advance | Self::Mcp => None,
         }
     }
 
@@ -111,7 +114,7 @@ impl Target {
         match self {
             Self::Native | Self::Workrail => 20_000,
             Self::Condition | Self::Template => 4_096,
-            Self::Advance => 8_192,
+            Self::Advance | Self::Mcp => 8_192,
         }
     }
 }

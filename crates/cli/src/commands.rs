@@ -11,6 +11,7 @@ mod gc;
 mod help;
 mod log;
 mod man;
+mod mcp;
 mod redact;
 mod restore;
 mod runner;
@@ -21,6 +22,8 @@ mod workspace;
 use std::process::ExitCode;
 
 use clap::CommandFactory as _;
+
+pub(crate) use mcp::Obstacle;
 
 use crate::context::{Context, Globals};
 use crate::error::CliError;
@@ -65,6 +68,8 @@ pub(crate) enum Command {
     Backup(backup::Args),
     #[command(hide = true)]
     Restore(restore::Args),
+    #[command(hide = true)]
+    Mcp(mcp::Args),
     #[command(subcommand, hide = true)]
     Config(config::Command),
     #[command(hide = true)]
@@ -93,6 +98,7 @@ impl Command {
             Self::Redact(args) => redact::run(context, args),
             Self::Backup(args) => backup::run(context, args),
             Self::Restore(args) => restore::run(context, args),
+            Self::Mcp(args) => mcp::run(context, args),
             Self::Config(command) => command.run(context),
             Self::Explain(args) => explain::run(context, args),
             Self::Completions(args) => completions::run(context, args),

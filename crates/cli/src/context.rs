@@ -65,17 +65,22 @@ impl Context {
 
     /// The installation that the environment names. Looked up when a verb needs it, because some need none.
     pub(crate) fn system(&self) -> Result<System, CliError> {
+        Ok(System::new(self.settings()?))
+    }
+
+    /// What the outside says, for verbs that make a system of their own from it.
+    pub(crate) fn settings(&self) -> Result<Settings, CliError> {
         let places = Places::find(|name| std::env::var_os(name).map(PathBuf::from))
             .map_err(longhaul_runtime::Error::from)?;
-        let system = System::new(Settings {
+        let settings = Settings {
             places,
             variables: std::env::vars_os().collect(),
             // Without a current folder, what needs one fails when it looks there.
             directory: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
             flags: self.globals.config.clone(),
-        });
-        self.start_logging(&system);
-        Ok(system)
+        };
+        self.start_logging(&System::new(settings.clone()));
+        Ok(settings)
     }
 
     /// Only what is free of secrets may be told, so without the list of secrets nothing is.

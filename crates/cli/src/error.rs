@@ -2,12 +2,14 @@
 
 use std::error::Error as StdError;
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use longhaul_runtime::{Error, Kind, terminal};
 use serde_json::json;
 
+use crate::commands::Obstacle;
 use crate::output::{Format, Output};
 
 pub(crate) const REFUSED: u8 = 3;
@@ -39,6 +41,18 @@ pub(crate) enum CliError {
         "`--config` stands before and after the command, and only one place counts; write all of them in one"
     )]
     ScatteredSettings,
+    #[error("neither `HOME` nor the list of users says where your home is; set `HOME`")]
+    NoHome,
+    #[error("`{}` was left as it is: {why}; put this into it by hand:\n{snippet}", path.display())]
+    Unwritable { path: PathBuf, why: Obstacle, snippet: String },
+    #[error("the MCP server ended: {0}; start it again")]
+    Mcp(#[source] io::Error),
+    #[error("could not listen on `{address}`: {source}; choose another port, or stop what has it")]
+    Listen { address: SocketAddr, source: io::Error },
+    #[error(
+        "the token of `{name}` is too short or holds spaces; set one of 16 letters or more without spaces"
+    )]
+    WeakToken { name: &'static str },
     #[error("`{0}` is not an error code; `longhaul explain` lists them")]
     UnknownCode(String),
     #[error("there is no command `{0}`; `longhaul help --all` lists them")]
@@ -67,6 +81,11 @@ impl CliError {
             | Self::NoValue
             | Self::NobodyToAsk
             | Self::ScatteredSettings
+            | Self::NoHome
+            | Self::Unwritable { .. }
+            | Self::Mcp(_)
+            | Self::Listen { .. }
+            | Self::WeakToken { .. }
             | Self::UnknownCode(_)
             | Self::UnknownCommand(_) => None,
         }
@@ -78,14 +97,18 @@ impl CliError {
             Self::Exists { .. }
             | Self::ExistsUnforced { .. }
             | Self::NotAPlainFile { .. }
-            | Self::NoValue => Kind::Refused,
+            | Self::NoValue
+            | Self::Unwritable { .. } => Kind::Refused,
             Self::NotText { .. }
             | Self::BadInput { .. }
             | Self::NobodyToAsk
             | Self::ScatteredSettings
+            | Self::WeakToken { .. }
             | Self::UnknownCode(_)
             | Self::UnknownCommand(_) => Kind::Usage,
-            Self::File { .. } | Self::NoStore { .. } => Kind::Environment,
+            Self::File { .. } | Self::NoStore { .. } | Self::NoHome | Self::Mcp(_) | Self::Listen { .. } => {
+                Kind::Environment
+            }
         }
     }
 

@@ -11,7 +11,7 @@
 //! | step out | finish or refuse by a reissued handle | `Forked`, then as above |
 //! | work due, driven | start work, finish work | `WorkStarted`; `WorkFinished`, then the way on |
 //! | gate open | answer, time out | `GateAnswered`, then the way on; `GateExpired`, `Closed` |
-//! | open | reissue an older node, checkpoint | `HandleReissued`, `Checkpointed` |
+//! | open | reissue an older node, checkpoint, report | `HandleReissued`, `Checkpointed`, `Reported` |
 //! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
 //! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | close | `Closed` |
@@ -262,13 +262,16 @@ impl Session {
             | SessionEvent::WayChosen { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::Checkpointed { .. }
+            | SessionEvent::Reported { .. }
             | SessionEvent::Rewound { .. } => {}
-            SessionEvent::Closed { outcome } => {
-                self.lease = None;
-                self.at = At::Nothing;
-                self.closed = Some(outcome.clone());
-            }
+            SessionEvent::Closed { outcome } => self.close_with(outcome),
         }
+    }
+
+    fn close_with(&mut self, outcome: &CloseOutcome) {
+        self.lease = None;
+        self.at = At::Nothing;
+        self.closed = Some(outcome.clone());
     }
 
     fn refuse_tip(&mut self, retry: Nonce) {

@@ -170,6 +170,12 @@ pub enum SessionEvent {
         node: NodeId,
         notes: Content,
     },
+    /// Something that an agent wants known beside its answer. Decides nothing.
+    Reported {
+        node: Option<NodeId>,
+        kind: ReportKind,
+        report: Content,
+    },
     /// Somebody sent the session back on purpose; the fork that follows says where to.
     Rewound {
         to: NodeId,
@@ -197,6 +203,20 @@ pub struct Driver {
     /// Start time of the process in clock ticks since boot, so that a reused number is not taken for it. None
     /// where the system does not tell.
     pub started: Option<u64>,
+}
+
+/// What an agent's report is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReportKind {
+    /// Something that is wrong with what it works on.
+    Issue,
+    /// Something that is wrong with the workflow itself.
+    WorkflowBug,
+    /// Something that others who work here should know.
+    Fact,
+    /// A question that it cannot settle.
+    Question,
 }
 
 /// How a session ended.
@@ -264,6 +284,7 @@ impl SessionEvent {
             | Self::GateAnswered { .. }
             | Self::GateExpired { .. }
             | Self::Checkpointed { .. }
+            | Self::Reported { .. }
             | Self::Rewound { .. }
             | Self::Continued { .. } => Vec::new(),
         }
@@ -290,6 +311,7 @@ impl SessionEvent {
             Self::WorkStarted { what: content, .. }
             | Self::WorkFinished { result: content, .. }
             | Self::Checkpointed { notes: content, .. }
+            | Self::Reported { report: content, .. }
             | Self::Continued { text: content, .. } => Parts::of(content),
             Self::Rewound { reason: content, by, .. } | Self::GateAnswered { words: content, by, .. } => {
                 Parts::of(content).words([by])

@@ -16,6 +16,7 @@ use longhaul_events::StreamId;
 use longhaul_store::{Log, SqliteLog};
 
 use crate::clock::{Clock, Entropy};
+use crate::reader::Reader;
 use crate::recorder::{Contents, Recorder, Write};
 
 /// The write side of the system.
@@ -55,6 +56,11 @@ impl Commands {
         entropy: Entropy,
     ) -> Self {
         Self { store: Some(store.clone()), ..Self::over(store, scrubber, clock, entropy) }
+    }
+
+    /// The read side of the same store, without opening it again; `None` over a log that is no store.
+    pub fn reader(&self) -> Option<Reader> {
+        self.store.clone().map(Reader::new)
     }
 
     /// A write that happens now.

@@ -77,7 +77,7 @@ pub enum Error {
     #[error("this needs a person at a terminal, and there is none; run it in one")]
     NoTerminal,
     #[error(
-        "an agent session (`LONGHAUL_SESSION`) cannot do this; a person has to, in a terminal of their own"
+        "an agent cannot do this (`LONGHAUL_SESSION` is set, or `longhaul mcp` serves a process above); a person has to, in a terminal of their own"
     )]
     UnderAgent,
     #[error("not confirmed, nothing was changed; type the word `{word}` to confirm")]

@@ -8,11 +8,14 @@ mod commands;
 mod config;
 mod doctor;
 mod error;
+pub mod leaf;
 pub mod maintenance;
 mod places;
 mod reader;
 mod reading;
+mod recap;
 mod recorder;
+mod resuming;
 mod runner;
 mod secrets;
 mod starting;
@@ -24,7 +27,9 @@ mod workspaces;
 
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
-pub use commands::walking::{Advance, AnswerGate, Checkpoint, Rewind, StartSession, WorkOrder, WorkResult};
+pub use commands::walking::{
+    Advance, AnswerGate, Checkpoint, PlanState, PlannedStep, Rewind, StartSession, WorkOrder, WorkResult,
+};
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use error::{Error, Kind};
@@ -33,6 +38,8 @@ pub use reader::{
     Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader, StoryEntry,
     Tail, Telling, WorkspaceView, clear_winner,
 };
+pub use recap::{Recap, TOKEN_BYTES};
+pub use resuming::ResumeQuery;
 pub use runner::{run_apart, run_work};
 pub use starting::NewWalk;
 pub use system::{Settings, System};
@@ -58,7 +65,8 @@ pub mod types {
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         Channel, Checkout, Choice, CloseOutcome, Considered, Digest, Driver, Epoch, GateKind, NodeId,
-        Position, Reason, Seq, SessionId, StepId, StreamId, Timestamp, Verdict as GateVerdict, WorkspaceId,
+        Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp, Verdict as GateVerdict,
+        WorkspaceId,
     };
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

@@ -68,7 +68,7 @@ impl Places {
         self.config.join("sources.json")
     }
 
-    pub(crate) fn secrets(&self) -> PathBuf {
+    pub fn secrets(&self) -> PathBuf {
         self.config.join("secrets.json")
     }
 }

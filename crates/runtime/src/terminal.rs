@@ -1,7 +1,10 @@
 //! The channel `terminal`: a person at the controlling terminal types a word.
 //!
-//! Nothing stands in for the terminal: no flag, no variable, no pipe. An agent that Longhaul started carries
-//! `LONGHAUL_SESSION` and is refused here; for an agent that a person drives, this is a tripwire, not a wall.
+//! Nothing stands in for the terminal: no flag, no variable, no pipe. Agents are refused here: those that Longhaul
+//! started, and those that a live `longhaul mcp` serves. For an agent that a person drives, this is a tripwire, not a
+//! wall.
+
+mod agents;
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -10,6 +13,8 @@ use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, isatty, tcflush, tcgetattr, tcgetwinsize,
     tcsetattr,
 };
+
+pub use agents::is_under_agent;
 
 use crate::error::Error;
 
@@ -56,33 +61,9 @@ pub(crate) fn is_person_here() -> bool {
     !is_under_agent() && open().is_ok()
 }
 
-/// Whether we, or a process that we descend from, belong to an agent session. Clearing one's own variable does
-/// not help: the process above still has it.
-pub fn is_under_agent() -> bool {
-    const MARK: &[u8] = b"LONGHAUL_SESSION=";
-    if std::env::var_os("LONGHAUL_SESSION").is_some() {
-        return true;
-    }
-    let mut process = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
-    while let Some(id) = process.filter(|id| *id > 1) {
-        let environment = std::fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-        if environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(MARK)) {
-            return true;
-        }
-        process = parent_of(id);
-    }
-    false
-}
-
 /// Refuses what only a person may ask for.
 pub(crate) fn refuse_agents() -> Result<(), Error> {
     if is_under_agent() { Err(Error::UnderAgent) } else { Ok(()) }
-}
-
-/// The fourth field of `stat`, counted from behind the name, which may hold anything.
-fn parent_of(process: i32) -> Option<i32> {
-    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// Asks for a line that is not shown while it is typed. `None` if the person thought better of it (Ctrl-C).

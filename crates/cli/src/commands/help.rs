@@ -57,11 +57,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 fn list(command: &clap::Command, words: &str, rows: &mut Vec<CommandRow>) {
     for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
         let words = format!("{words} {}", below.get_name());
-        if below.has_subcommands() {
-            list(below, &words, rows);
-        } else {
+        if !below.is_subcommand_required_set() {
             let about = below.get_about().map(ToString::to_string).unwrap_or_default();
-            rows.push(CommandRow { command: words, about });
+            rows.push(CommandRow { command: words.clone(), about });
         }
+        list(below, &words, rows);
     }
 }

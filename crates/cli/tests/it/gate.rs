@@ -67,7 +67,7 @@ fn another_word_no_terminal_or_an_agent_leaves_it_shut() {
     assert_eq!(terminal.end().0.code, Some(3));
     assert_eq!(Terminal::without(&home, &arguments).code, Some(3));
     let agent = Terminal::start_in(&home, &home.path, &arguments, &[("LONGHAUL_SESSION", "s-1")]).end().0;
-    assert!(agent.code == Some(3) && agent.stderr.contains("an agent session"), "{agent}");
+    assert!(agent.code == Some(3) && agent.stderr.contains("an agent cannot do this"), "{agent}");
     assert_eq!(log(&home), before);
 }
 

@@ -85,6 +85,8 @@ fn every_command_is_listed_with_one_line() {
         longhaul redact                  Take a value out of everything that is stored, so that no byte of it is left
         longhaul backup                  Write the whole store to one new file, while others go on
         longhaul restore                 Put a backup in place of the store; what was there is set aside, not removed
+        longhaul mcp                     Serve a coding agent over MCP: workflows one step at a time, and sessions that are never lost
+        longhaul mcp install             Write Longhaul into the settings of a coding agent, for every project of yours
         longhaul config show             Show each setting with the value that counts here
         longhaul explain                 Explain an error code, or list all codes
         longhaul completions             Print the script that completes `longhaul` in a shell
@@ -237,6 +239,8 @@ fn there_is_a_manual_page_for_every_command() {
         pages/longhaul-redact.1
         pages/longhaul-backup.1
         pages/longhaul-restore.1
+        pages/longhaul-mcp.1
+        pages/longhaul-mcp-install.1
         pages/longhaul-config.1
         pages/longhaul-config-show.1
         pages/longhaul-explain.1

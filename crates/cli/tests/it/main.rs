@@ -9,6 +9,7 @@ mod damage;
 mod gate;
 mod help;
 mod log;
+mod mcp;
 mod pipes;
 mod redacting;
 mod replacing;

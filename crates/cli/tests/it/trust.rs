@@ -109,7 +109,7 @@ fn an_agent_is_refused_even_at_a_terminal() {
         exit 3
         --- stdout
         --- stderr
-        error[E0303]: an agent session (`LONGHAUL_SESSION`) cannot do this; a person has to, in a terminal of their own
+        error[E0303]: an agent cannot do this (`LONGHAUL_SESSION` is set, or `longhaul mcp` serves a process above); a person has to, in a terminal of their own
         hint: longhaul explain E0303
     ");
     assert_eq!(state(&home), "untrusted");

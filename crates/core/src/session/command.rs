@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_events::{
     Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, Place, Reason,
-    Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp, Verdict, WorkspaceId,
+    ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp, Verdict, WorkspaceId,
 };
 
 /// Makes a session. Random bytes come from the caller.
@@ -99,6 +99,11 @@ pub enum Command {
         node: NodeId,
         notes: Content,
     },
+    /// Changes nothing, so a driver at work is not in the way.
+    Report {
+        kind: ReportKind,
+        report: Content,
+    },
     Rewind {
         rewind: RewindTo,
     },
@@ -132,6 +137,7 @@ impl Command {
             | Self::AnswerGate { .. }
             | Self::ExpireGate { .. }
             | Self::Checkpoint { .. }
+            | Self::Report { .. }
             | Self::Close { .. } => false,
         }
     }

@@ -72,6 +72,9 @@ impl Session {
                 events.push(SessionEvent::Checkpointed { node, notes });
                 Ok(events)
             }
+            Command::Report { kind, report } => {
+                Ok(vec![SessionEvent::Reported { node: self.node(), kind, report }])
+            }
             Command::Close { actor, outcome } => self.close(actor, outcome),
         }
     }

@@ -1,8 +1,11 @@
 //! Sessions that follow a workflow: start, advance, and everything around them.
 
 mod advance;
+mod checkpoint;
 mod gate;
 mod recall;
+mod rehydrate;
+mod report;
 mod rewind;
 mod start;
 mod work;
@@ -18,8 +21,10 @@ use longhaul_core::workflow::answer::judge_text;
 use longhaul_events::{Content, Digest, Epoch, Nonce, Place};
 use serde_json::Value;
 
-pub use advance::{Advance, Checkpoint};
+pub use advance::Advance;
+pub use checkpoint::Checkpoint;
 pub use gate::AnswerGate;
+pub use rehydrate::{PlanState, PlannedStep};
 pub use rewind::Rewind;
 pub use start::StartSession;
 pub use work::{WorkOrder, WorkResult};

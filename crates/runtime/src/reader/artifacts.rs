@@ -100,6 +100,7 @@ impl Reader {
                 | SessionEvent::GateExpired { .. }
                 | SessionEvent::Parked { .. }
                 | SessionEvent::Checkpointed { .. }
+                | SessionEvent::Reported { .. }
                 | SessionEvent::Rewound { .. }
                 | SessionEvent::Continued { .. } => {}
             }

@@ -40,6 +40,7 @@ impl Reader {
                 | SessionEvent::GateAnswered { .. }
                 | SessionEvent::GateExpired { .. }
                 | SessionEvent::Checkpointed { .. }
+                | SessionEvent::Reported { .. }
                 | SessionEvent::Rewound { .. }
                 | SessionEvent::Continued { .. } => {}
             }

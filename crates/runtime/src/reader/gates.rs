@@ -148,6 +148,7 @@ impl Reader {
                 | SessionEvent::WorkFinished { .. }
                 | SessionEvent::Parked { .. }
                 | SessionEvent::Checkpointed { .. }
+                | SessionEvent::Reported { .. }
                 | SessionEvent::Rewound { .. }
                 | SessionEvent::Continued { .. } => {}
             }

@@ -6,8 +6,8 @@ use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
 use longhaul_core::walk::view::gate_id;
 use longhaul_events::{
-    Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, Seq, SessionEvent,
-    SessionId, StepId, Verdict,
+    Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, ReportKind, Seq,
+    SessionEvent, SessionId, StepId, Verdict,
 };
 use longhaul_store::views::SessionRow;
 use serde::Serialize;
@@ -98,6 +98,11 @@ pub enum Happened {
     Noted {
         step: StepId,
         notes: String,
+    },
+    Reported {
+        step: Option<StepId>,
+        kind: ReportKind,
+        report: Value,
     },
     HandleReissued {
         step: StepId,
@@ -238,6 +243,7 @@ impl Teller<'_> {
             SessionEvent::Checkpointed { node, notes } => {
                 Happened::Noted { step: self.step(node), notes: reader.words(&notes)? }
             }
+            SessionEvent::Reported { node, kind, report } => self.reported(node, kind, &report)?,
             SessionEvent::WorkBegan { work, step, .. } => Happened::WorkDue { step: self.learn(work, step) },
             SessionEvent::WorkStarted { work, what, .. } => {
                 Happened::WorkStarted { step: self.step(work), doing: reader.value(&what)? }
@@ -274,6 +280,11 @@ impl Teller<'_> {
                 Happened::LoopExhausted { step, iterations, because }
             }
         }))
+    }
+
+    fn reported(&self, node: Option<NodeId>, kind: ReportKind, report: &Content) -> Result<Happened, Error> {
+        let step = node.map(|node| self.step(node));
+        Ok(Happened::Reported { step, kind, report: self.reader.value(report)? })
     }
 
     /// Remembers which step a node is of.

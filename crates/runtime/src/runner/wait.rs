@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use longhaul_core::handle::Handle;
 use longhaul_core::walk::view::StepView;
 use longhaul_events::SessionId;
 use longhaul_exec::Program;
@@ -51,6 +52,12 @@ impl System {
     /// Where a session stands, for somebody who takes it up again, with its work looked after.
     pub fn resume(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
         let view = commands.resumed_view(id)?;
+        self.settle(view, |id| commands.resumed_view(id))
+    }
+
+    /// What a handle stands for now, with the work of its session looked after.
+    pub fn rehydrate(&self, commands: &Commands, handle: &Handle) -> Result<StepView, Error> {
+        let view = commands.rehydrated_view(handle)?;
         self.settle(view, |id| commands.resumed_view(id))
     }
 

@@ -231,6 +231,7 @@ impl SessionRow {
             SessionEvent::Continued { .. } => self.status = SessionStatus::Open,
             SessionEvent::Checkpointed { notes, .. } => self.note(notes),
             SessionEvent::DriverRenewed { .. }
+            | SessionEvent::Reported { .. }
             | SessionEvent::HandleReissued { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }

@@ -3,6 +3,7 @@
 mod append;
 mod cli;
 mod many;
+mod mcp;
 pub(super) mod walk;
 mod watching;
 mod workflows;
@@ -59,6 +60,8 @@ const BENCHES: &[Bench] = &[
     Bench { names: watching::NAMES, run: watching::latency },
     Bench { names: watching::IDLE_NAMES, run: watching::idle },
     Bench { names: workflows::NAMES, run: workflows::validate },
+    Bench { names: mcp::NAMES, run: mcp::run },
+    Bench { names: mcp::HTTP_NAMES, run: mcp::over_http },
 ];
 
 pub(in crate::driver) fn run(args: &Args) -> Result<(), Failure> {

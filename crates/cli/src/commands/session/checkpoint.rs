@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use longhaul_runtime::types::Handle;
 use longhaul_runtime::{Checkpoint, Error};
-use serde_json::json;
+use serde_json::{Map, json};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -25,7 +25,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let token: Handle = args.token.parse().map_err(Error::from)?;
     let notes = input::text("`--notes`", &args.notes)?;
     let commands = context.system()?.existing_commands()?.ok_or(Error::UnknownSession(token.session))?;
-    let session = commands.checkpoint(&Checkpoint { token, notes })?.to_string();
+    let session = commands.checkpoint(&Checkpoint { token, notes, vars: Map::new() })?.to_string();
     context.output.text("", &json!({"sessionId": session, "kept": true}))?;
     context.output.say(&format!("the notes are kept; `longhaul session show {session}` shows them"));
     Ok(ExitCode::SUCCESS)

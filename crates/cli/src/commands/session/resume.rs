@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use longhaul_runtime::types::StepView;
-use longhaul_runtime::{Error, Ranked, Reader, System, clear_winner};
+use longhaul_runtime::{Ranked, ResumeQuery, clear_winner};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -54,9 +54,9 @@ struct Resumed<'a> {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
-    let query = (!args.query.is_empty()).then(|| args.query.join(" "));
+    let text = (!args.query.is_empty()).then(|| args.query.join(" "));
     let ranked = match system.reader()? {
-        Some(reader) => ranked(&system, &reader, query)?,
+        Some(reader) => system.resumable(&reader, &ResumeQuery { text, ..ResumeQuery::default() })?,
         None => Vec::new(),
     };
     let winner = clear_winner(&ranked);
@@ -78,13 +78,4 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         None => context.output.say("none is clearly meant; name one by its id, or by words from its notes"),
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The beginning of an id does as well as the whole.
-fn ranked(system: &System, reader: &Reader, query: Option<String>) -> Result<Vec<Ranked>, Error> {
-    let whole = match &query {
-        Some(text) if text.starts_with("s-") => Some(reader.find_session(text)?.id.to_string()),
-        _ => query,
-    };
-    reader.resumable(whole.as_deref(), system.checkout_here()?.as_ref())
 }

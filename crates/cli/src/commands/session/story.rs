@@ -1,6 +1,6 @@
 //! The story of a session in words.
 
-use longhaul_runtime::types::{Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason};
+use longhaul_runtime::types::{Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind};
 use longhaul_runtime::{Branch, Happened, StoryEntry};
 use serde_json::Value;
 
@@ -46,6 +46,7 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             ("vars changed".to_owned(), set.chain(unset).collect())
         }
         Happened::Noted { step, notes } => (format!("notes in the middle of `{step}`"), vec![notes.clone()]),
+        Happened::Reported { kind, report, .. } => (reported(*kind).to_owned(), vec![short(report)]),
         Happened::Closed { outcome } => alone(closed(outcome)),
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
@@ -159,4 +160,13 @@ fn cut(text: &str) -> String {
         short.push('…');
     }
     short
+}
+
+const fn reported(kind: ReportKind) -> &'static str {
+    match kind {
+        ReportKind::Issue => "the agent reported an issue",
+        ReportKind::WorkflowBug => "the agent reported a mistake in the workflow",
+        ReportKind::Fact => "the agent noted a fact",
+        ReportKind::Question => "the agent asked a question",
+    }
 }

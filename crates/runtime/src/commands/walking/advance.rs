@@ -9,11 +9,11 @@ use longhaul_core::walk::view::StepView;
 use longhaul_core::walk::{self, Walk};
 use longhaul_core::workflow::Workflow;
 use longhaul_core::workflow::answer::{self, Answer};
-use longhaul_events::{Content, Digest, Epoch, Reason, Restored, SessionId};
+use longhaul_events::{Content, Digest, Epoch, Reason, Restored};
 use serde_json::{Value, json};
 
+use super::Commands;
 use super::start::secret_name;
-use super::{Commands, check_text};
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
 
@@ -26,13 +26,6 @@ pub struct Advance {
     pub answer: Answer,
     /// Named by the driver that holds the session's lease.
     pub epoch: Option<Epoch>,
-}
-
-/// Notes from the middle of a step.
-#[derive(Debug, Clone)]
-pub struct Checkpoint {
-    pub token: Handle,
-    pub notes: String,
 }
 
 /// An answer in the form in which it is hashed and stored.
@@ -68,24 +61,6 @@ impl Commands {
         let shown = self.shown(&after.state, &after.events)?.expect("an answer leads somewhere");
         let warnings = self.warnings_in(&after.events)?;
         self.view(&after.state, shown, warnings)
-    }
-
-    /// Keeps notes for a step that is not done yet. Changes nothing else.
-    pub fn checkpoint(&self, checkpoint: &Checkpoint) -> Result<SessionId, Error> {
-        let Checkpoint { token, notes } = checkpoint;
-        check_text("the notes", notes)?;
-        self.decide_and_keep(token.session, &Contents::default(), |session| {
-            if session.has_signed(token) {
-                return Err(Error::NotForNotes);
-            }
-            if !session.has_signed_checkpoint(token) {
-                return Err(Error::ForgedHandle(token.session));
-            }
-            let notes = Content::Inline(json!(notes));
-            let command = Command::Checkpoint { actor: self.actor(None), node: token.node, notes };
-            Ok(Decided::Events(session.decide(command)?, token.session))
-        })
-        .map(|(id, _)| id)
     }
 
     fn refuse_names(&self, advance: &Advance) -> Result<(), Error> {

@@ -107,6 +107,7 @@ impl Commands {
             | SessionEvent::GateAnswered { .. }
             | SessionEvent::GateExpired { .. }
             | SessionEvent::Checkpointed { .. }
+            | SessionEvent::Reported { .. }
             | SessionEvent::Rewound { .. }
             | SessionEvent::Continued { .. } => return Ok(None),
         }))
@@ -146,7 +147,7 @@ impl Commands {
         Ok(last)
     }
 
-    fn handed_out(&self, id: SessionId, node: NodeId) -> Result<HandedOut, Error> {
+    pub(super) fn handed_out(&self, id: SessionId, node: NodeId) -> Result<HandedOut, Error> {
         let SessionEvent::StepHandedOut { nonce, step, place, prompt, .. } = self.event_at(id, node.0)?.1
         else {
             return Err(longhaul_core::session::Rejection::NoSuchNode { node }.into());
@@ -294,6 +295,7 @@ fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_event
         | SessionEvent::GateExpired { .. }
         | SessionEvent::Parked { .. }
         | SessionEvent::Checkpointed { .. }
+        | SessionEvent::Reported { .. }
         | SessionEvent::Rewound { .. }
         | SessionEvent::Continued { .. } => None,
     })

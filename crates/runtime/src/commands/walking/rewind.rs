@@ -172,6 +172,7 @@ fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
         | SessionEvent::GateExpired { .. }
         | SessionEvent::Parked { .. }
         | SessionEvent::Checkpointed { .. }
+        | SessionEvent::Reported { .. }
         | SessionEvent::Rewound { .. }
         | SessionEvent::Continued { .. } => None,
     }

@@ -1,0 +1,118 @@
+//! `longhaul mcp install`: writes us into the settings of an agent, or takes us out again.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use serde_json::json;
+
+use super::client::{Client, Syntax};
+use super::{json_settings, toml_settings};
+use crate::context::Context;
+use crate::error::CliError;
+
+/// Write Longhaul into the settings of a coding agent, for every project of yours.
+///
+/// Everything else in the file stays as it is. A file that cannot be read is not touched; what to paste is shown
+/// instead.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The agent.
+    client: Client,
+
+    /// Take the entry out again, and nothing else.
+    #[arg(long, conflicts_with = "print")]
+    undo: bool,
+
+    /// Only show what would be pasted.
+    #[arg(long)]
+    print: bool,
+}
+
+/// Why a file is left alone.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Obstacle {
+    #[error("it cannot be read: {0}")]
+    Unreadable(String),
+    #[error("it has something else where its servers should be")]
+    NotAnObject,
+    #[error("it has another server called `longhaul`")]
+    NotOurs,
+}
+
+pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    let client = args.client;
+    let program = program()?;
+    if args.print {
+        let snippet = client.snippet(&program);
+        context.output.text(&snippet, &json!({ "client": client.title(), "snippet": snippet }))?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or(CliError::NoHome)?;
+    let path = client.file(&home, |name| std::env::var_os(name).map(PathBuf::from));
+    let before = read(&path)?;
+    let text = before.as_deref().unwrap_or_default();
+    let blocked = |why| CliError::Unwritable { path: path.clone(), why, snippet: client.snippet(&program) };
+    let after =
+        if args.undo { without(client, text) } else { with(client, text, &program) }.map_err(blocked)?;
+    let changed = after != text;
+    if changed {
+        write(&path, &after)?;
+    }
+    let file = path.display().to_string();
+    context.output.text("", &json!({ "client": client.title(), "file": file, "changed": changed }))?;
+    context.output.say(&match (changed, args.undo) {
+        (true, false) => format!("wrote `{file}`; restart {} and ask it to use a workflow", client.title()),
+        (true, true) => format!("took the entry out of `{file}`; restart {}", client.title()),
+        (false, false) => format!("`{file}` has it already, nothing was changed"),
+        (false, true) => format!("`{file}` has no entry of ours, nothing was changed"),
+    });
+    Ok(ExitCode::SUCCESS)
+}
+
+fn with(client: Client, text: &str, program: &str) -> Result<String, Obstacle> {
+    let entry = client.entry(program);
+    match client.syntax() {
+        Syntax::Json => json_settings::add(text, client.key(), &entry),
+        Syntax::Toml => toml_settings::add(text, client.key(), &entry),
+    }
+}
+
+fn without(client: Client, text: &str) -> Result<String, Obstacle> {
+    match client.syntax() {
+        Syntax::Json if text.is_empty() => Ok(String::new()),
+        Syntax::Json => json_settings::remove(text, client.key()),
+        Syntax::Toml => toml_settings::remove(text, client.key()),
+    }
+}
+
+/// By its whole path: editors that are not started from a shell have another `PATH`.
+fn program() -> Result<String, CliError> {
+    let path = std::env::current_exe().map_err(CliError::file("find", "longhaul"))?;
+    Ok(path.display().to_string())
+}
+
+fn read(path: &Path) -> Result<Option<String>, CliError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(CliError::file("read", path)(error)),
+    }
+}
+
+/// Whole or not at all, through a link if there is one, and with the mode that the file had.
+fn write(path: &Path, text: &str) -> Result<(), CliError> {
+    let failed = || CliError::file("write", path);
+    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let folder = target.parent().unwrap_or(Path::new("/"));
+    fs::create_dir_all(folder).map_err(failed())?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed())?;
+    file.write_all(text.as_bytes()).map_err(failed())?;
+    if let Ok(old) = fs::metadata(&target) {
+        file.as_file().set_permissions(old.permissions()).map_err(failed())?;
+    }
+    file.as_file().sync_all().map_err(failed())?;
+    file.persist(&target).map_err(|error| failed()(error.error))?;
+    Ok(())
+}

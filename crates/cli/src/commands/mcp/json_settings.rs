@@ -1,0 +1,132 @@
+//! Settings in JSON, with comments or without: changed in one place, everything else as it was.
+
+use jsonc_parser::ParseOptions;
+use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
+use serde_json::{Map, Value};
+
+use super::client::{NAME, is_ours};
+use super::install::Obstacle;
+
+/// The text with our entry in it.
+pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<String, Obstacle> {
+    let root = parse(text)?;
+    let top = root.object_value_or_create().ok_or(Obstacle::NotAnObject)?;
+    let servers = top.object_value_or_create(key).ok_or(Obstacle::NotAnObject)?;
+    match servers.get(NAME) {
+        None => {
+            let fields = entry.iter().map(|(name, value)| (name.clone(), input(value))).collect();
+            servers.append(NAME, CstInputValue::Object(fields));
+        }
+        Some(there) => {
+            let there = there.object_value().filter(starts_us).ok_or(Obstacle::NotOurs)?;
+            for (name, value) in entry {
+                match there.get(name) {
+                    Some(field)
+                        if field.value().and_then(|old| old.to_serde_value()).as_ref() == Some(value) => {}
+                    Some(field) => field.set_value(input(value)),
+                    None => {
+                        there.append(name, input(value));
+                    }
+                }
+            }
+        }
+    }
+    let mut text = root.to_string();
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// The text without our entry.
+pub(super) fn remove(text: &str, key: &str) -> Result<String, Obstacle> {
+    let root = parse(text)?;
+    let servers = root.object_value().and_then(|top| top.object_value(key));
+    let Some((servers, entry)) = servers.and_then(|servers| Some((servers.clone(), servers.get(NAME)?)))
+    else {
+        return Ok(text.to_owned());
+    };
+    entry.object_value().filter(starts_us).ok_or(Obstacle::NotOurs)?;
+    entry.remove();
+    if servers.properties().is_empty()
+        && let Some(list) = root.object_value().and_then(|top| top.get(key))
+    {
+        list.remove();
+    }
+    Ok(root.to_string())
+}
+
+fn parse(text: &str) -> Result<CstRootNode, Obstacle> {
+    CstRootNode::parse(text, &ParseOptions::default())
+        .map_err(|error| Obstacle::Unreadable(error.to_string()))
+}
+
+fn starts_us(entry: &CstObject) -> bool {
+    let command = entry.get("command").and_then(|field| field.value()?.to_serde_value());
+    is_ours(command.as_ref().and_then(Value::as_str))
+}
+
+fn input(value: &Value) -> CstInputValue {
+    match value {
+        Value::Null => CstInputValue::Null,
+        Value::Bool(yes) => CstInputValue::Bool(*yes),
+        Value::Number(number) => CstInputValue::Number(number.to_string()),
+        Value::String(text) => CstInputValue::String(text.clone()),
+        Value::Array(items) => CstInputValue::Array(items.iter().map(input).collect()),
+        Value::Object(fields) => {
+            CstInputValue::Object(fields.iter().map(|(name, value)| (name.clone(), input(value))).collect())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::client::Client;
+    use super::*;
+
+    fn added(text: &str) -> String {
+        add(text, "mcpServers", &Client::Cursor.entry("/bin/longhaul")).unwrap()
+    }
+
+    #[test]
+    fn everything_else_stays_as_it_was() {
+        let before = "{\n    // mine\n    \"theme\": \"dark\",\n    \"mcpServers\": {\n        \"other\": { \"command\": \"x\" }\n    }\n}\n";
+        let after = added(before);
+        assert!(after.contains("// mine\n    \"theme\": \"dark\""), "{after}");
+        assert!(after.contains("\"other\": { \"command\": \"x\" }"), "{after}");
+        assert_eq!(added(&after), after, "twice is once");
+        assert_eq!(remove(&after, "mcpServers").unwrap(), before, "and undone it is as before");
+    }
+
+    #[test]
+    fn an_empty_file_gets_what_it_needs() {
+        let after = added("");
+        let value: Value = serde_json::from_str(&after).unwrap();
+        assert_eq!(value["mcpServers"]["longhaul"]["args"][0], "mcp");
+        let undone: Value = serde_json::from_str(&remove(&after, "mcpServers").unwrap()).unwrap();
+        assert_eq!(undone, serde_json::json!({}));
+    }
+
+    #[test]
+    fn another_path_of_ours_is_replaced_and_what_was_added_to_it_stays() {
+        let before =
+            "{\"mcpServers\": {\"longhaul\": {\"command\": \"/old/longhaul\", \"env\": {\"A\": \"1\"}}}}";
+        let value: Value = serde_json::from_str(&added(before)).unwrap();
+        let entry = &value["mcpServers"]["longhaul"];
+        assert_eq!(
+            (&entry["command"], &entry["env"]["A"]),
+            (&Value::from("/bin/longhaul"), &Value::from("1"))
+        );
+    }
+
+    #[test]
+    fn what_is_not_ours_or_cannot_be_read_is_left_alone() {
+        let entry = Client::Cursor.entry("/bin/longhaul");
+        let others = "{\"mcpServers\": {\"longhaul\": {\"command\": \"npx\"}}}";
+        assert!(matches!(add(others, "mcpServers", &entry), Err(Obstacle::NotOurs)));
+        assert!(matches!(remove(others, "mcpServers"), Err(Obstacle::NotOurs)));
+        assert!(matches!(add("{\"a\": ", "mcpServers", &entry), Err(Obstacle::Unreadable(_))));
+        assert!(matches!(add("[]", "mcpServers", &entry), Err(Obstacle::NotAnObject)));
+        assert!(matches!(add("{\"mcpServers\": 7}", "mcpServers", &entry), Err(Obstacle::NotAnObject)));
+    }
+}

@@ -1,0 +1,99 @@
+//! Settings in TOML: changed in one place, everything else as it was.
+
+use serde_json::{Map, Value as Json};
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
+
+use super::client::{NAME, is_ours};
+use super::install::Obstacle;
+
+/// The text with our entry in it.
+pub(super) fn add(text: &str, key: &str, entry: &Map<String, Json>) -> Result<String, Obstacle> {
+    let mut document = parse(text)?;
+    let servers = document.entry(key).or_insert_with(|| {
+        let mut servers = Table::new();
+        servers.set_implicit(true);
+        Item::Table(servers)
+    });
+    let servers = servers.as_table_like_mut().ok_or(Obstacle::NotAnObject)?;
+    if servers.get(NAME).is_none() {
+        servers.insert(NAME, Item::Table(Table::new()));
+    } else if !servers.get(NAME).and_then(Item::as_table_like).is_some_and(starts_us) {
+        return Err(Obstacle::NotOurs);
+    }
+    let ours = servers.get_mut(NAME).and_then(Item::as_table_like_mut).ok_or(Obstacle::NotAnObject)?;
+    for (name, wanted) in entry {
+        let item = item(wanted);
+        let is_same = ours.get(name).is_some_and(|old| old.to_string().trim() == item.to_string().trim());
+        if !is_same {
+            ours.insert(name, item);
+        }
+    }
+    Ok(document.to_string())
+}
+
+/// The text without our entry.
+pub(super) fn remove(text: &str, key: &str) -> Result<String, Obstacle> {
+    let mut document = parse(text)?;
+    let Some(servers) = document.get_mut(key).and_then(Item::as_table_like_mut) else {
+        return Ok(text.to_owned());
+    };
+    let Some(entry) = servers.get(NAME) else { return Ok(text.to_owned()) };
+    entry.as_table_like().filter(|entry| starts_us(*entry)).ok_or(Obstacle::NotOurs)?;
+    servers.remove(NAME);
+    if servers.is_empty() {
+        document.remove(key);
+    }
+    Ok(document.to_string())
+}
+
+fn parse(text: &str) -> Result<DocumentMut, Obstacle> {
+    text.parse::<DocumentMut>().map_err(|error| Obstacle::Unreadable(error.to_string()))
+}
+
+fn starts_us(entry: &dyn TableLike) -> bool {
+    is_ours(entry.get("command").and_then(Item::as_str))
+}
+
+fn item(wanted: &Json) -> Item {
+    match wanted {
+        Json::String(text) => value(text.as_str()),
+        Json::Array(items) => value(items.iter().filter_map(Json::as_str).collect::<Array>()),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => {
+            unreachable!("our entry has texts and lists of texts only")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::client::Client;
+    use super::*;
+
+    fn added(text: &str) -> String {
+        add(text, "mcp_servers", &Client::Codex.entry("/bin/longhaul")).unwrap()
+    }
+
+    #[test]
+    fn everything_else_stays_as_it_was() {
+        let before = "# mine\nmodel = \"x\"   # the big one\n\n[mcp_servers.other]\ncommand = \"y\"\n";
+        let after = added(before);
+        assert!(after.starts_with(before), "{after}");
+        assert!(
+            after.contains("[mcp_servers.longhaul]\ncommand = \"/bin/longhaul\"\nargs = [\"mcp\"]\n"),
+            "{after}"
+        );
+        assert_eq!(added(&after), after, "twice is once");
+        assert_eq!(remove(&after, "mcp_servers").unwrap(), before, "and undone it is as before");
+        assert_eq!(remove(&added(""), "mcp_servers").unwrap(), "");
+    }
+
+    #[test]
+    fn what_is_not_ours_or_cannot_be_read_is_left_alone() {
+        let entry = Client::Codex.entry("/bin/longhaul");
+        let others = "[mcp_servers.longhaul]\ncommand = \"npx\"\n";
+        assert!(matches!(add(others, "mcp_servers", &entry), Err(Obstacle::NotOurs)));
+        assert!(matches!(remove(others, "mcp_servers"), Err(Obstacle::NotOurs)));
+        assert!(matches!(add("a = ", "mcp_servers", &entry), Err(Obstacle::Unreadable(_))));
+        assert!(matches!(add("mcp_servers = 7", "mcp_servers", &entry), Err(Obstacle::NotAnObject)));
+    }
+}

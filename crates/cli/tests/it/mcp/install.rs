@@ -1,0 +1,60 @@
+//! Writing ourselves into the settings of agents, and out again.
+
+use std::fs;
+
+use crate::support::{Home, Outcome};
+
+const FILES: [(&str, &str); 5] = [
+    ("claude", "user/.claude.json"),
+    ("codex", "user/.codex/config.toml"),
+    ("cursor", "user/.cursor/mcp.json"),
+    ("vscode", "user/.config/Code/User/mcp.json"),
+    ("gemini", "user/.gemini/settings.json"),
+];
+
+fn install(home: &Home, arguments: &[&str]) -> Outcome {
+    let mut all = vec!["mcp", "install"];
+    all.extend(arguments);
+    home.run(&all).go()
+}
+
+#[test]
+fn every_client_is_written_once_and_undone() {
+    for (client, file) in FILES {
+        let home = Home::new();
+        fs::create_dir_all(home.join("user")).unwrap();
+        let path = home.join(file);
+        install(&home, &[client]).succeeded();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.contains("longhaul") && text.contains("mcp"), "{client}: {text}");
+        let again = install(&home, &[client]).succeeded();
+        assert!(again.stderr.contains("has it already"), "{again}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        install(&home, &[client, "--undo"]).succeeded();
+        assert!(!fs::read_to_string(&path).unwrap().contains("longhaul"), "{client}");
+        let nothing = install(&home, &[client, "--undo"]).succeeded();
+        assert!(nothing.stderr.contains("no entry of ours"), "{nothing}");
+    }
+}
+
+#[test]
+fn what_cannot_be_read_is_left_alone_and_what_to_paste_is_shown() {
+    let home = Home::new();
+    fs::create_dir_all(home.join("user/.cursor")).unwrap();
+    let path = home.join("user/.cursor/mcp.json");
+    fs::write(&path, "{ \"mcpServers\": ").unwrap();
+    let refused = install(&home, &["cursor"]);
+    assert_eq!(refused.code, Some(3), "{refused}");
+    assert!(refused.stderr.contains("by hand") && refused.stderr.contains("\"args\""), "{refused}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"mcpServers\": ");
+}
+
+#[test]
+fn printing_writes_nothing() {
+    for (client, file) in FILES {
+        let home = Home::new();
+        let shown = install(&home, &[client, "--print"]).succeeded();
+        assert!(shown.stdout.contains("longhaul"), "{shown}");
+        assert!(!home.join(file).exists());
+    }
+}

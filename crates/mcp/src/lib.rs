@@ -1,0 +1,21 @@
+//! The MCP server: each tool is one command or one query.
+//!
+//! [`protocol`] speaks MCP and knows no tool; [`Longhaul`] is the handler that has ours. Nothing here stores: what
+//! writes goes through the façades of `runtime`.
+
+mod arguments;
+mod desk;
+mod gate;
+mod prompts;
+pub mod protocol;
+mod refusal;
+mod rehydrate;
+mod reply;
+mod resources;
+mod serve;
+mod server;
+mod tools;
+mod words;
+
+pub use serve::{HttpOptions, serve_http, serve_stdio};
+pub use server::{Longhaul, Profile};

@@ -1,0 +1,158 @@
+//! From one line to one message, or to the error that answers it. Never panics, whatever the line is.
+
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
+};
+use serde_json::Value;
+
+/// The longest line that is read. Nothing that a session takes comes near it.
+pub const MOST_BYTES: usize = 16 << 20;
+
+/// Requests that the SDK has a type for. What does not fit its type must not pass for an unknown method.
+const KNOWN: [&str; 14] = [
+    "initialize",
+    "ping",
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "prompts/list",
+    "prompts/get",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "resources/subscribe",
+    "resources/unsubscribe",
+    "completion/complete",
+    "logging/setLevel",
+];
+
+/// What a line is.
+#[derive(Debug)]
+pub enum Incoming {
+    Message(Box<ClientJsonRpcMessage>),
+    /// No message; this is what to say.
+    Bad(Box<ServerJsonRpcMessage>),
+    /// Only white space.
+    Nothing,
+}
+
+/// Reads a line.
+pub fn read(line: &[u8]) -> Incoming {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Incoming::Nothing;
+    }
+    let value: Value = match serde_json::from_slice(line) {
+        Ok(value) => value,
+        Err(error) => {
+            let message = format!("this is not JSON: {error}; send one JSON-RPC message in each line");
+            return bad(ErrorCode::PARSE_ERROR, message, None);
+        }
+    };
+    match value {
+        Value::Object(_) => object(value),
+        Value::Array(_) => {
+            let message = "batches are not part of this protocol; send one JSON-RPC message in each line";
+            bad(ErrorCode::INVALID_REQUEST, message.to_owned(), None)
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+            let message = "a JSON-RPC message is an object; send one in each line";
+            bad(ErrorCode::INVALID_REQUEST, message.to_owned(), None)
+        }
+    }
+}
+
+/// What to say to a line that was not read to its end.
+pub fn too_long() -> ServerJsonRpcMessage {
+    let message = format!("the line is longer than {MOST_BYTES} bytes and was not read; send less at a time");
+    ServerJsonRpcMessage::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), None)
+}
+
+fn object(value: Value) -> Incoming {
+    let id = id(&value);
+    let method = value.get("method").and_then(Value::as_str).map(str::to_owned);
+    match serde_json::from_value::<ClientJsonRpcMessage>(value) {
+        Ok(JsonRpcMessage::Request(request)) => match &request.request {
+            ClientRequest::CustomRequest(custom) if KNOWN.contains(&custom.method.as_str()) => {
+                let message = format!(
+                    "the parameters of `{}` do not fit; compare them with the protocol",
+                    custom.method
+                );
+                bad(ErrorCode::INVALID_PARAMS, message, Some(request.id))
+            }
+            _ => Incoming::Message(Box::new(JsonRpcMessage::Request(request))),
+        },
+        // A request whose id is neither a number nor a text would pass for a notification and wait for ever.
+        Ok(JsonRpcMessage::Notification(_))
+            if method.as_deref().is_some_and(|method| KNOWN.contains(&method)) =>
+        {
+            let message = "a request needs an `id` that is a whole number or a text";
+            bad(ErrorCode::INVALID_REQUEST, message.to_owned(), None)
+        }
+        Ok(message) => Incoming::Message(Box::new(message)),
+        Err(_) => {
+            let message = "this is no JSON-RPC 2.0 message: it needs `\"jsonrpc\": \"2.0\"` and a `method`, or an \
+                           `id` with a `result` or an `error`";
+            bad(ErrorCode::INVALID_REQUEST, message.to_owned(), id)
+        }
+    }
+}
+
+fn id(value: &Value) -> Option<RequestId> {
+    serde_json::from_value(value.get("id")?.clone()).ok()
+}
+
+fn bad(code: ErrorCode, message: String, id: Option<RequestId>) -> Incoming {
+    Incoming::Bad(Box::new(ServerJsonRpcMessage::error(ErrorData::new(code, message, None), id)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(line: &str) -> Value {
+        match read(line.as_bytes()) {
+            Incoming::Bad(answer) => {
+                let answer = serde_json::to_value(&*answer).unwrap();
+                json!([answer["error"]["code"], answer["id"]])
+            }
+            Incoming::Message(message) => json!(format!("{message:?}").split('(').next()),
+            Incoming::Nothing => Value::Null,
+        }
+    }
+
+    #[test]
+    fn what_is_no_message_is_answered_with_an_error_that_names_its_id_if_it_has_one() {
+        assert_eq!(said("{\"jsonrpc\": \"2.0\", \"id\": 1, \"meth"), json!([-32700, null]));
+        assert_eq!(said("\u{0}\u{1}binary"), json!([-32700, null]));
+        assert_eq!(said(&"[".repeat(100_000)), json!([-32700, null]));
+        assert_eq!(said("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]"), json!([-32600, null]));
+        assert_eq!(said("7"), json!([-32600, null]));
+        assert_eq!(said("{\"id\": 5}"), json!([-32600, 5]));
+        assert_eq!(said("{\"jsonrpc\":\"1.0\",\"id\":\"a\",\"method\":\"ping\"}"), json!([-32600, "a"]));
+        assert_eq!(
+            said("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"tools/list\"}"),
+            json!([-32600, null])
+        );
+    }
+
+    #[test]
+    fn parameters_of_the_wrong_type_are_not_taken_for_an_unknown_method() {
+        let call = "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{\"name\":7}}";
+        assert_eq!(said(call), json!([-32602, 9]));
+    }
+
+    #[test]
+    fn messages_pass_and_empty_lines_are_nothing() {
+        assert_eq!(said("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}"), json!("Request"));
+        assert_eq!(said("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\"}"), json!("Request"));
+        assert_eq!(
+            said("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"),
+            json!("Notification")
+        );
+        assert_eq!(said(" \t\r"), Value::Null);
+    }
+}

@@ -1,0 +1,53 @@
+//! Starting the server: with as few threads as do, and nothing opened before somebody asks.
+
+use std::io;
+use std::net::SocketAddr;
+
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio_util::sync::CancellationToken;
+
+use crate::protocol::{self, Guard, Http, Token};
+use crate::server::Longhaul;
+
+/// Where to listen, and who may come.
+#[derive(Debug, Clone)]
+pub struct HttpOptions {
+    pub address: SocketAddr,
+    pub token: Option<Token>,
+    /// Names, beside `localhost`, under which this machine is reached.
+    pub names: Vec<String>,
+}
+
+/// Serves standard input and output until the client closes them.
+pub fn serve_stdio(server: Longhaul) -> io::Result<()> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    let served = runtime.block_on(async {
+        let (input, output) = rmcp::transport::stdio_pipes();
+        protocol::serve_lines(server, input, output).await
+    });
+    end(runtime);
+    served
+}
+
+/// Serves a port until the process is ended. `ready` is told where, once somebody can connect.
+pub fn serve_http(server: &Longhaul, options: HttpOptions, ready: impl FnOnce(SocketAddr)) -> io::Result<()> {
+    let runtime = Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    let HttpOptions { address, token, names } = options;
+    let served = runtime.block_on(async {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        ready(address);
+        let guard = Guard { address, token, names };
+        let http = Http { listener, guard, stop: CancellationToken::new() };
+        let server = server.clone();
+        protocol::serve_http(http, move || server.clone()).await
+    });
+    end(runtime);
+    served
+}
+
+/// Without waiting for a thread that reads an input which nobody closes.
+fn end(runtime: Runtime) {
+    runtime.shutdown_background();
+}

@@ -1,0 +1,61 @@
+//! `read_artifact`: what was handed in before, by this session or by those that it belongs to.
+
+use longhaul_events::SessionId;
+use serde_json::{Map, Value, json};
+
+use super::{Leaf, LeafAnswer, LeafEffect, LeafTool, only, text};
+use crate::error::Error;
+
+/// How far up the tree of sessions is looked.
+const MOST_LEVELS: usize = 16;
+
+pub(super) const TOOL: LeafTool = LeafTool {
+    name: "read_artifact",
+    title: "Read an artifact",
+    description: "Read an artifact that was handed in earlier in this session or in the one that it is part of. Without \
+                  an id, list them.",
+    input: || {
+        json!({
+            "type": "object",
+            "properties": { "artifactId": { "type": "string" } }
+        })
+    },
+    effect: LeafEffect::Reads,
+    run,
+};
+
+fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<LeafAnswer, Error> {
+    only(arguments, &["artifactId"])?;
+    let reader = leaf.commands.reader().ok_or(Error::UnknownSession(leaf.session))?;
+    let mut artifacts = Vec::new();
+    for id in lineage(leaf)? {
+        artifacts.extend(reader.artifacts(Some(id))?);
+    }
+    if arguments.get("artifactId").is_none_or(Value::is_null) {
+        let rows: Vec<Value> = artifacts
+            .iter()
+            .map(
+                |artifact| json!({ "artifactId": artifact.id, "step": artifact.step, "kind": artifact.kind }),
+            )
+            .collect();
+        let words = format!("{} artifacts: {}", rows.len(), json!(rows));
+        return Ok(LeafAnswer::Said { words, value: json!({ "artifacts": rows }) });
+    }
+    let wanted = text(arguments, "artifactId")?;
+    let found = artifacts.into_iter().find(|artifact| artifact.id == wanted);
+    let found = found.ok_or_else(|| Error::NoSuchArtifact(wanted.chars().take(120).collect()))?;
+    Ok(LeafAnswer::Said { words: found.value.to_string(), value: json!({ "artifact": found }) })
+}
+
+/// The session and those above it.
+fn lineage(leaf: &Leaf<'_>) -> Result<Vec<SessionId>, Error> {
+    let mut lineage = vec![leaf.session];
+    while lineage.len() < MOST_LEVELS {
+        let last = *lineage.last().expect("begins with one");
+        match leaf.commands.session(last)?.parent {
+            Some(parent) => lineage.push(parent),
+            None => break,
+        }
+    }
+    Ok(lineage)
+}
