@@ -28,7 +28,9 @@ pub struct Handle {
 
 /// A text that has not the form of a handle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is not a handle; copy the whole value, it looks like `s-….12.abcd1234.…` (`longhaul session resume ID` shows it)")]
+#[error(
+    "`{text}` is not a handle; copy the whole value, it looks like `s-….12.abcd1234.…` (`longhaul session resume ID` shows it)"
+)]
 pub struct Malformed {
     pub text: String,
 }
