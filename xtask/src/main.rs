@@ -3,6 +3,7 @@
 //! One file per verb. Nothing here is part of the product, and no other crate may depend on it.
 
 mod bench;
+mod conformance;
 mod doctests;
 mod error;
 mod fuzz;
@@ -31,6 +32,7 @@ enum Verb {
     Test(test::Args),
     Bench(bench::Args),
     Fuzz(fuzz::Args),
+    Conformance(conformance::Args),
 }
 
 /// What a verb found. An `Error` is something else: the verb could not do its work.
@@ -46,6 +48,7 @@ fn main() -> ExitCode {
         Verb::Test(args) => test::run(&args),
         Verb::Bench(args) => bench::run(&args),
         Verb::Fuzz(args) => fuzz::run(&args),
+        Verb::Conformance(args) => conformance::run(&args),
     };
     match verdict {
         Ok(Verdict::Good) => ExitCode::SUCCESS,

@@ -4,6 +4,8 @@
 
 mod dice;
 pub mod driver;
+pub mod model;
+pub mod parts;
 pub mod processes;
 mod world;
 

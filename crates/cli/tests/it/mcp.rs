@@ -1,5 +1,7 @@
 //! `longhaul mcp` as a client starts it: a real process, with pipes or a port.
 
+mod agent;
+mod clients;
 mod http;
 mod install;
 mod server;

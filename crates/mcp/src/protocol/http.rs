@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::extract::{Request, State};
-use axum::http::HeaderValue;
 use axum::http::header::WWW_AUTHENTICATE;
+use axum::http::{HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use rmcp::ServerHandler;
@@ -60,10 +60,18 @@ where
 
 async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     match guard.check(request.headers()) {
-        Ok(()) => next.run(request).await,
+        Ok(()) => {
+            let ends_session = request.method() == Method::DELETE;
+            let response = next.run(request).await;
+            // The SDK says "accepted", and some clients complain about that to their people: it is done.
+            if ends_session && response.status() == StatusCode::ACCEPTED {
+                return StatusCode::NO_CONTENT.into_response();
+            }
+            response
+        }
         Err(refused) => {
             let mut response = (refused.status, refused.words).into_response();
-            if refused.status == axum::http::StatusCode::UNAUTHORIZED {
+            if refused.status == StatusCode::UNAUTHORIZED {
                 response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             response

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod client;
+mod conformance;
+mod fixtures;
 mod garbage;
 mod gates;
 mod leaf;

@@ -11,14 +11,15 @@ use serde_json::{Value, json};
 use super::two_steps;
 use crate::support::{Home, program};
 
-struct Port {
+#[derive(Debug)]
+pub(super) struct Port {
     child: Child,
-    address: String,
+    pub(super) address: String,
     token: Option<String>,
 }
 
 impl Port {
-    fn open(home: &Home, bind: &str) -> Self {
+    pub(super) fn open(home: &Home, bind: &str) -> Self {
         let mut command = program(env!("CARGO_BIN_EXE_longhaul"));
         command.args(["mcp", "--http", bind]).current_dir(&home.path).env_clear().envs(home.variables());
         let child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

@@ -1,0 +1,112 @@
+//! A real agent: Claude Code, as it comes from its registry, walks a workflow through `longhaul mcp`.
+//!
+//! Its model is scripted and on loopback, its home is empty, and it has no login. What it did is read from the log.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use longhaul_testkit::model::{Script, ScriptedModel, Turn};
+use longhaul_testkit::parts::Npm;
+use longhaul_testkit::processes;
+use serde_json::{Value, json};
+
+use super::clients::{FITS, all_is_on_record, answers};
+use crate::support::Home;
+
+const TOOL: &str = "mcp__longhaul__";
+const CLAUDE: &str = "@anthropic-ai/claude-code-linux-x64/claude";
+
+#[test]
+fn heavy_a_real_agent_walks_a_workflow_to_its_end() {
+    let home = Home::new();
+    let model = ScriptedModel::start(script(&home)).unwrap();
+    let output = claude(&home, &model).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert_eq!(
+        (&said["is_error"], &said["result"]),
+        (&json!(false), &json!("The task is done.")),
+        "{said:#}"
+    );
+
+    all_is_on_record(&home);
+    the_agent_was_told_what_to_do(&model);
+}
+
+/// The words of the server reached the model: each step, what was wrong with an answer, and the end. This agent passes on
+/// the object of an answer and leaves out the text.
+fn the_agent_was_told_what_to_do(model: &ScriptedModel) {
+    let last = model.seen().into_iter().rfind(is_of_the_walk).unwrap();
+    let told: Vec<Value> = tool_results(&last).iter().map(object).collect();
+    let steps: Vec<&Value> = told.iter().map(|view| &view["stepId"]).collect();
+    assert_eq!(json!(steps), json!(["understand", "do", "verify", "verify", "summary", null]));
+    assert!(told[0]["prompt"].as_str().unwrap().contains("Show the newest users first"), "{:#}", told[0]);
+    assert!(told[3]["blocked"]["reasons"][0]["fix"].is_string(), "{:#}", told[3]);
+    assert_eq!(told[5]["isComplete"], true, "{:#}", told[5]);
+}
+
+fn object(result: &Value) -> Value {
+    let text = result["content"].as_str().or(result["content"][0]["text"].as_str()).unwrap();
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// One call for the start and one for each answer, in order. The agent repeats its whole conversation in every request,
+/// so the number of results in it says how far it is.
+fn script(home: &Home) -> Script {
+    let folder = home.path.display().to_string();
+    let answers = answers(FITS);
+    Box::new(move |request| {
+        if !is_of_the_walk(request) {
+            return Turn::Say("A title".to_owned());
+        }
+        let results = tool_results(request);
+        let call = |name: &str, input| Turn::Call { tool: format!("{TOOL}{name}"), input };
+        let Some(done) = results.len().checked_sub(1) else {
+            let goal = "Show the newest users first";
+            let input = json!({ "workflowId": "lh.quick-task", "workspacePath": folder, "goal": goal });
+            return call("start_workflow", input);
+        };
+        let Some(answer) = answers.get(done) else { return Turn::Say("The task is done.".to_owned()) };
+        let artifacts = answer.get("artifacts").cloned().unwrap_or(json!([]));
+        let output = json!({ "notesMarkdown": answer["notes"], "artifacts": artifacts });
+        call(
+            "continue_workflow",
+            json!({ "continueToken": object(&results[done])["continueToken"], "output": output }),
+        )
+    })
+}
+
+/// Agents also ask for titles and summaries; those requests know no tool of ours.
+fn is_of_the_walk(request: &Value) -> bool {
+    let tools = request["tools"].as_array().into_iter().flatten();
+    tools.into_iter().any(|tool| tool["name"].as_str().is_some_and(|name| name.starts_with(TOOL)))
+}
+
+fn tool_results(request: &Value) -> Vec<Value> {
+    let messages = request["messages"].as_array().into_iter().flatten();
+    let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
+    blocks.filter(|block| block["type"] == "tool_result").cloned().collect()
+}
+
+fn claude(home: &Home, model: &ScriptedModel) -> std::process::Command {
+    let config = home.join("mcp.json");
+    let server = json!({
+        "type": "stdio", "command": env!("CARGO_BIN_EXE_longhaul"), "args": ["mcp"], "env": home.variables(),
+    });
+    fs::write(&config, json!({ "mcpServers": { "longhaul": server } }).to_string()).unwrap();
+    let user = home.join("user");
+    fs::create_dir_all(&user).unwrap();
+    fs::set_permissions(&user, fs::Permissions::from_mode(0o700)).unwrap();
+    let mut claude = processes::command(Npm::installed().file(CLAUDE));
+    claude.current_dir(&home.path).env("HOME", user);
+    claude.env("ANTHROPIC_BASE_URL", format!("http://{}", model.address));
+    claude.env("ANTHROPIC_API_KEY", "sk-ant-none").env("ANTHROPIC_MODEL", "scripted");
+    // Its tools at once and not on demand; nothing to anybody else.
+    claude.env("ENABLE_TOOL_SEARCH", "false").env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    claude.args(["--print", "--output-format", "json", "--strict-mcp-config", "--mcp-config"]).arg(config);
+    claude.args(["--allowedTools", &format!("{TOOL}start_workflow,{TOOL}continue_workflow")]);
+    claude.args(["--max-turns", "20", "--", "Use the quick task workflow to show the newest users first."]);
+    claude.stdin(std::process::Stdio::null());
+    claude
+}
