@@ -26,7 +26,11 @@ impl Reply {
 
     /// Where a session stands.
     pub(crate) fn step(view: StepView) -> Self {
-        let reply = Self::new(words::step(&view), &view);
+        let mut reply = Self::new(words::step(&view), &view);
+        // Some clients give a model the object and not the words, and it must stop all the same.
+        if let (Some(gate), Value::Array(warnings)) = (&view.gate, &mut reply.value["warnings"]) {
+            warnings.push(json!(words::stop(gate)));
+        }
         Self { view: Some(view), ..reply }
     }
 

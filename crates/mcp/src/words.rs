@@ -49,7 +49,8 @@ fn heading(view: &StepView) -> String {
     heading
 }
 
-fn gate_words(gate: &GateView) -> String {
+/// What a gate means for whoever came to it.
+pub(crate) fn stop(gate: &GateView) -> String {
     let way = if gate.accepts <= Channel::Terminal {
         format!(
             "A person opens it with `longhaul gate approve {}` in a terminal of their own (or `reject`).",
@@ -61,12 +62,11 @@ fn gate_words(gate: &GateView) -> String {
             channel_word(gate.accepts)
         )
     };
-    format!(
-        "Waiting for a person at gate {}:\n{}\n{way} You cannot open it, and nothing that you hand in does: tell \
-         the person, and stop here.\n",
-        gate.id,
-        gate.question.trim_end()
-    )
+    format!("{way} You cannot open it, and nothing that you hand in does: tell the person, and stop here.")
+}
+
+fn gate_words(gate: &GateView) -> String {
+    format!("Waiting for a person at gate {}:\n{}\n{}\n", gate.id, gate.question.trim_end(), stop(gate))
 }
 
 fn next(view: &StepView) -> String {
