@@ -2,6 +2,11 @@
 
 use std::collections::VecDeque;
 
+/// Longer than any secret that is likely to be printed, a private key of many lines among them.
+pub const EDGE_BYTES: usize = 4096;
+/// Longer lines may be kept in part.
+const LONGEST_LINE_BYTES: usize = 1024;
+
 /// The output of one pipe. With nothing dropped, head and tail together are all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Captured {
@@ -23,18 +28,39 @@ impl Captured {
         [self.head.as_slice(), self.tail.as_slice()].concat()
     }
 
-    /// What was kept, for a person: invalid UTF-8 is replaced and a gap is named.
+    /// What was kept, for a person: invalid UTF-8 is replaced and a gap is named. See [`Self::to_clean_text`].
     pub fn to_text(&self) -> String {
-        if self.is_complete() {
-            return String::from_utf8_lossy(&self.to_bytes()).into_owned();
-        }
-        format!(
-            "{}\n[… {} bytes dropped …]\n{}",
-            String::from_utf8_lossy(&self.head),
-            self.dropped_bytes,
-            String::from_utf8_lossy(&self.tail)
-        )
+        self.to_clean_text(|text| text)
     }
+
+    /// What was kept, after `clean` has taken out of it what it recognises as a whole.
+    ///
+    /// Where output was cut, half of such a thing may be left, which nobody would recognise. So the edges of the
+    /// gap are dropped too, and only after the cleaning: dropping first would cut something else in two.
+    pub fn to_clean_text(&self, clean: impl Fn(String) -> String) -> String {
+        let cleaned = |bytes: &[u8]| clean(String::from_utf8_lossy(bytes).into_owned());
+        if self.is_complete() {
+            return cleaned(&self.to_bytes());
+        }
+        let (head, tail) = (cleaned(&self.head), cleaned(&self.tail));
+        let (head_kept, tail_kept) = (without_last_edge(&head), without_first_edge(&tail));
+        let edges = head.len() - head_kept.len() + tail.len() - tail_kept.len();
+        format!("{head_kept}\n[… {} bytes dropped …]\n{tail_kept}", self.dropped_bytes + edges as u64)
+    }
+}
+
+/// Back to the end of a line, if there is one not far before the edge.
+fn without_last_edge(text: &str) -> &str {
+    let kept = &text[..text.floor_char_boundary(text.len().saturating_sub(EDGE_BYTES))];
+    let line_end = kept.rfind('\n').filter(|end| kept.len() - end <= LONGEST_LINE_BYTES);
+    &kept[..line_end.unwrap_or(kept.len())]
+}
+
+/// Forward to the beginning of a line, if there is one not far after the edge.
+fn without_first_edge(text: &str) -> &str {
+    let kept = &text[text.ceil_char_boundary(EDGE_BYTES.min(text.len()))..];
+    let line_end = kept.find('\n').filter(|end| *end < LONGEST_LINE_BYTES);
+    &kept[line_end.map_or(0, |end| end + 1)..]
 }
 
 /// Collects output: the first half of the limit goes to the head, the rest is a window over the latest bytes.
@@ -108,7 +134,38 @@ mod tests {
     fn output_above_the_limit_keeps_head_and_tail_and_counts_the_gap() {
         let cut = captured(4, &[b"abcdefgh"]);
         assert_eq!(cut, expected(b"ab", b"gh", 4));
-        assert_eq!(cut.to_text(), "ab\n[… 4 bytes dropped …]\ngh");
+    }
+
+    #[test]
+    fn at_both_edges_of_a_gap_lines_are_dropped_that_may_be_half_of_something() {
+        let lines =
+            (100_000..104_000).map(|number: u32| number.to_string()).collect::<Vec<_>>().join("\n") + "\n";
+        let cut = captured(20_000, &[lines.as_bytes()]);
+        let text = cut.to_text();
+        let (head, tail) = text.split_once("\n[… ").unwrap();
+        let (gap, tail) = tail.split_once(" bytes dropped …]\n").unwrap();
+        assert!(lines.starts_with(&format!("{head}\n")) && lines.ends_with(tail) && tail.len() % 7 == 0);
+        let kept = head.len() + tail.len();
+        assert_eq!(gap.parse::<usize>().unwrap() + kept, lines.len());
+        let most = 20_000 - 2 * EDGE_BYTES;
+        assert!((most - 20..=most).contains(&kept), "{kept}");
+        assert_eq!(captured(4, &[b"abcdefgh"]).to_text(), "\n[… 8 bytes dropped …]\n");
+    }
+
+    #[test]
+    fn nothing_that_is_recognised_as_a_whole_is_left_in_half() {
+        const SECRET: &str = "-----BEGIN-----\nnobody\nmay\nread\nthis\n-----END-----";
+        let clean = |text: String| text.replace(SECRET, "[secret]");
+        // Wherever it lies, in the head, in the tail, across an edge or across the place where edges are dropped.
+        for before in (0..20_000).step_by(11) {
+            let (near, far) = ("x".repeat(before), "y".repeat(40_000 - before));
+            for output in [format!("{near}{SECRET}{far}"), format!("{far}{SECRET}{near}")] {
+                let text = captured(20_000, &[output.as_bytes()]).to_clean_text(clean);
+                for half in ["-----B", "body", "may", "this", "D-----"] {
+                    assert!(!text.contains(half), "{before}: {half}");
+                }
+            }
+        }
     }
 
     #[test]

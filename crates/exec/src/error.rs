@@ -42,6 +42,9 @@ pub enum Error {
     /// Carries what is known of the run, because its result must not be lost with the kill.
     #[error("processes survived SIGKILL: {}; look at them with `ps` and end them as their owner", list(.pids))]
     Survived { pids: Vec<u32>, finished: Box<Finished> },
+
+    #[error("processes of an earlier start survived SIGKILL: {}; look at them with `ps` and end them as their owner", list(.pids))]
+    Unkillable { pids: Vec<u32> },
 }
 
 fn list(pids: &[u32]) -> String {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use crate::Error;
-use crate::tree::{Process, Tree};
+use crate::tree::{Living, Process};
 
 /// After SIGKILL only the kernel can hold a process back, for instance in a hanging network file system.
 const FORCE_LIMIT: Duration = Duration::from_secs(10);
@@ -18,6 +18,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 
 /// Waits between two looks at the tree.
 pub(crate) type Pause<'a> = dyn FnMut(Duration) -> Result<(), Error> + 'a;
+
+/// A look at what is alive of the tree.
+pub(crate) type Look<'a> = dyn FnMut() -> Result<Living, Error> + 'a;
 
 /// What became of a tree.
 #[derive(Debug, Default)]
@@ -43,7 +46,7 @@ impl Ended {
 }
 
 /// Ends every process of the tree; an empty tree costs one look.
-pub(crate) fn end(tree: &mut Tree, grace: Duration, pause: &mut Pause<'_>) -> Result<Ended, Error> {
+pub(crate) fn end(tree: &mut Look<'_>, grace: Duration, pause: &mut Pause<'_>) -> Result<Ended, Error> {
     let mut ended = Ended::default();
     if !ask(tree, grace, &mut ended, pause)? {
         force(tree, &mut ended, pause)?;
@@ -56,7 +59,12 @@ pub(crate) fn end(tree: &mut Tree, grace: Duration, pause: &mut Pause<'_>) -> Re
 
 /// Sends SIGTERM to all that there is and waits for the grace. Answers whether the tree is gone. What is
 /// started after the request is left alone: it may be somebody's clean-up.
-fn ask(tree: &mut Tree, grace: Duration, ended: &mut Ended, pause: &mut Pause<'_>) -> Result<bool, Error> {
+fn ask(
+    tree: &mut Look<'_>,
+    grace: Duration,
+    ended: &mut Ended,
+    pause: &mut Pause<'_>,
+) -> Result<bool, Error> {
     let deadline = Instant::now().checked_add(grace);
     // Frozen first, else what is forked between the look and the request would sit out the grace.
     ended.found = freeze(tree, pause)?;
@@ -71,13 +79,13 @@ fn ask(tree: &mut Tree, grace: Duration, ended: &mut Ended, pause: &mut Pause<'_
     while !gone && deadline.is_none_or(|deadline| Instant::now() < deadline) {
         pause(length)?;
         length = (length * 2).min(LONGEST_PAUSE);
-        gone = tree.living()?.processes.is_empty();
+        gone = tree()?.processes.is_empty();
     }
     Ok(gone)
 }
 
 /// Sends SIGKILL in rounds until a look finds nothing.
-fn force(tree: &mut Tree, ended: &mut Ended, pause: &mut Pause<'_>) -> Result<(), Error> {
+fn force(tree: &mut Look<'_>, ended: &mut Ended, pause: &mut Pause<'_>) -> Result<(), Error> {
     let deadline = Instant::now() + FORCE_LIMIT;
     let mut length = SHORTEST_PAUSE;
     loop {
@@ -100,11 +108,11 @@ fn force(tree: &mut Tree, ended: &mut Ended, pause: &mut Pause<'_>) -> Result<()
 
 /// Stops processes until a look finds no new one and nobody in the middle of a fork. Signalling one by one
 /// would lose against a tree that forks as fast as it dies; a stopped process cannot fork.
-fn freeze(tree: &mut Tree, pause: &mut Pause<'_>) -> Result<HashSet<Process>, Error> {
+fn freeze(tree: &mut Look<'_>, pause: &mut Pause<'_>) -> Result<HashSet<Process>, Error> {
     let deadline = Instant::now() + FREEZE_LIMIT;
     let mut frozen = HashSet::new();
     loop {
-        let living = tree.living()?;
+        let living = tree()?;
         let fresh: Vec<_> = living.processes.difference(&frozen).copied().collect();
         if (fresh.is_empty() && living.all_stopped) || deadline <= Instant::now() {
             return Ok(living.processes);

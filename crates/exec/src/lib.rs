@@ -12,6 +12,9 @@
 //! When a program ends, the rest of its tree is killed: nothing that is started here, or from what is
 //! started here, can become a daemon. Only [`detach`] lets go of a program, and only of our own runner.
 //!
+//! A program may also carry a label there ([`Program::label`]). A supervisor that is killed leaves its program
+//! behind; whoever comes next finds it by its label and ends it ([`end_labelled`]).
+//!
 //! What this cannot find: a process that left its group *and* outlived its parent *and* wiped or hid its
 //! environment before we first looked. Only a PID namespace holds those. On systems other than Linux the
 //! tree is the process group alone.
@@ -19,6 +22,7 @@
 mod captured;
 mod error;
 mod kill;
+mod labelled;
 mod mark;
 mod program;
 mod pump;
@@ -27,7 +31,10 @@ mod spawn;
 mod supervisor;
 mod tree;
 
-pub use captured::Captured;
+pub use captured::{Captured, EDGE_BYTES};
 pub use error::Error;
+pub use labelled::{Labelled, end_labelled, labelled};
 pub use program::{Environment, Program, Stdin};
-pub use running::{Finished, Outcome, Running, Stopper, detach, leave_session, run, start, started_ticks};
+pub use running::{
+    Finished, Outcome, Running, Stopper, detach, is_alive, leave_session, run, start, started_ticks,
+};

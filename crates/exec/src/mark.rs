@@ -21,10 +21,11 @@ impl Mark {
     }
 
     /// The value of the variable for a program started by a process that has `outer` itself.
-    pub(crate) fn value(&self, outer: Option<&OsStr>) -> OsString {
+    pub(crate) fn value(&self, outer: Option<&OsStr>, label: Option<&str>) -> OsString {
         let mut value = OsString::new();
-        if let Some(outer) = outer.filter(|outer| !outer.is_empty()) {
-            value.push(outer);
+        for before in [outer, label.map(OsStr::new)].into_iter().flatten().filter(|before| !before.is_empty())
+        {
+            value.push(before);
             value.push(":");
         }
         value.push(&self.0);
@@ -34,11 +35,17 @@ impl Mark {
     /// Whether an environment block, as in `/proc/<pid>/environ`, carries this mark.
     #[cfg(any(target_os = "linux", test))]
     pub(crate) fn is_in(&self, environment: &[u8]) -> bool {
-        environment
-            .split(|byte| *byte == 0)
-            .filter_map(|entry| entry.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"="))
-            .any(|value| value.split(|byte| *byte == b':').any(|mark| mark == self.0.as_bytes()))
+        marks_in(environment).any(|mark| mark == self.0.as_bytes())
     }
+}
+
+/// All marks and labels in an environment block, outermost first.
+#[cfg(any(target_os = "linux", test))]
+pub(crate) fn marks_in(environment: &[u8]) -> impl Iterator<Item = &[u8]> {
+    environment
+        .split(|byte| *byte == 0)
+        .filter_map(|entry| entry.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"="))
+        .flat_map(|value| value.split(|byte| *byte == b':'))
 }
 
 #[cfg(test)]
@@ -49,11 +56,12 @@ mod tests {
     fn a_mark_is_found_alone_and_among_the_marks_of_nested_programs() {
         let outer = Mark::fresh().unwrap();
         let inner = Mark::fresh().unwrap();
-        let nested = inner.value(Some(&outer.value(None)));
+        let nested = inner.value(Some(&outer.value(None, None)), Some("label"));
         let block = [b"A=b\0LONGHAUL_PROCESS=", nested.as_encoded_bytes(), b"\0C=d\0"].concat();
         assert!(outer.is_in(&block));
         assert!(inner.is_in(&block));
         assert!(!Mark::fresh().unwrap().is_in(&block));
+        assert_eq!(marks_in(&block).nth(1), Some(&b"label"[..]));
     }
 
     #[test]

@@ -23,6 +23,7 @@ pub struct Program {
     pub(crate) timeout: Option<Duration>,
     pub(crate) grace: Duration,
     pub(crate) capture_limit_bytes: usize,
+    pub(crate) label: Option<String>,
 }
 
 /// What a program's environment starts from, before variables are removed and set.
@@ -59,6 +60,7 @@ impl Program {
             timeout: None,
             grace: DEFAULT_GRACE,
             capture_limit_bytes: DEFAULT_CAPTURE_LIMIT_BYTES,
+            label: None,
         }
     }
 
@@ -125,6 +127,15 @@ impl Program {
         self
     }
 
+    /// A word by which any process of this machine finds its tree later, also when we are gone; see
+    /// [`crate::labelled`]. It holds no `:`, which separates it from others.
+    pub fn label(mut self, label: impl Into<String>) -> Self {
+        let label = label.into();
+        assert!(!label.contains([':', '\0']), "a label is one word");
+        self.label = Some(label);
+        self
+    }
+
     /// The value the program will see for a variable.
     pub(crate) fn variable(&self, name: &OsStr) -> Option<OsString> {
         if let Some((_, value)) = self.set.iter().rfind(|(set, _)| set == name) {
@@ -157,6 +168,7 @@ impl fmt::Debug for Program {
             .field("timeout", &self.timeout)
             .field("grace", &self.grace)
             .field("capture_limit_bytes", &self.capture_limit_bytes)
+            .field("label", &self.label)
             .finish()
     }
 }

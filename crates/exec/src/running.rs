@@ -41,6 +41,11 @@ pub fn started_ticks() -> Option<u64> {
     crate::tree::own_start_ticks()
 }
 
+/// Whether the process with this id that started at this tick is alive. Where the system does not tell, nobody is.
+pub fn is_alive(id: u32, started_ticks: u64) -> bool {
+    crate::tree::is_alive(id, started_ticks)
+}
+
 /// A program that was started. Dropping it kills its tree and waits until that is dead.
 #[derive(Debug)]
 pub struct Running {

@@ -20,13 +20,17 @@ pub(crate) fn spawn(program: &Program, mark: &Mark) -> Result<Child, Error> {
     command(program, mark).spawn().map_err(|source| explain(program, source))
 }
 
-/// Starts a program that outlives us: no pipes, no supervision, no mark. It must leave our session itself.
+/// Starts a program that outlives us: no pipes, no supervision, and of all marks only its own label. It must
+/// leave our session itself.
 pub(crate) fn detach(program: &Program) -> Result<u32, Error> {
     if let Some(directory) = &program.directory {
         check(program, directory)?;
     }
     let mut command = bare(program);
-    command.env_remove(mark::VARIABLE);
+    match &program.label {
+        Some(label) => command.env(mark::VARIABLE, label),
+        None => command.env_remove(mark::VARIABLE),
+    };
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.spawn().map(|child| child.id()).map_err(|source| explain(program, source))
 }
@@ -46,7 +50,8 @@ fn check(program: &Program, directory: &Path) -> Result<(), Error> {
 fn command(program: &Program, mark: &Mark) -> Command {
     let mut command = bare(program);
     // Last, so that nothing a caller sets can hide a process from its own kill.
-    command.env(mark::VARIABLE, mark.value(std::env::var_os(mark::VARIABLE).as_deref()));
+    let outer = std::env::var_os(mark::VARIABLE);
+    command.env(mark::VARIABLE, mark.value(outer.as_deref(), program.label.as_deref()));
     command.stdin(match program.stdin {
         Stdin::Null => Stdio::null(),
         Stdin::Bytes(_) => Stdio::piped(),

@@ -130,7 +130,7 @@ impl Supervisor {
                 source,
             })
         };
-        kill::end(tree, program.grace, &mut pause)
+        kill::end(&mut || tree.living(), program.grace, &mut pause)
     }
 
     /// Kills without looking at pipes again, after looking at them failed.
@@ -139,7 +139,7 @@ impl Supervisor {
             thread::sleep(duration);
             Ok(())
         };
-        match kill::end(&mut self.tree, Duration::ZERO, &mut pause) {
+        match kill::end(&mut || self.tree.living(), Duration::ZERO, &mut pause) {
             Ok(ended) if ended.survivors.is_empty() => {
                 let _ = self.child.wait();
             }

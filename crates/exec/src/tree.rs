@@ -8,12 +8,14 @@ mod group;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
+mod sweep;
+#[cfg(target_os = "linux")]
 mod table;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use group::{Eve, Process, Tree, own_start_ticks};
+pub(crate) use group::{Chosen, Eve, Process, Tree, is_alive, labelled, own_start_ticks};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Eve, Process, Tree, own_start_ticks};
+pub(crate) use linux::{Chosen, Eve, Process, Tree, is_alive, labelled, own_start_ticks};
 
 /// What of a tree is alive at one moment.
 #[derive(Debug, Default)]

@@ -110,6 +110,8 @@ pub enum Error {
     NotCanonical(#[from] longhaul_core::canonical::Error),
     #[error("the runner could not be started: {0}; run `longhaul doctor`")]
     Runner(#[source] longhaul_exec::Error),
+    #[error("what an earlier runner left running could not be ended: {0}")]
+    Leftovers(#[source] longhaul_exec::Error),
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
     #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
@@ -177,6 +179,7 @@ impl Error {
             | Self::Show(_)
             | Self::Homeless(_)
             | Self::Runner(_)
+            | Self::Leftovers(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
             | Self::NotCanonical(_) => return None,
@@ -232,6 +235,7 @@ impl Error {
             | Self::WorkflowUnreadable { .. }
             | Self::DamagedSession { .. }
             | Self::Runner(_)
+            | Self::Leftovers(_)
             | Self::Homeless(_) => Kind::Environment,
         }
     }

@@ -4,6 +4,7 @@
 //! while it acts; when it dies the lease runs out, and whoever looks next starts another.
 
 mod gather;
+pub(crate) mod leftovers;
 mod perform;
 mod permission;
 mod wait;
@@ -11,22 +12,27 @@ mod wait;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use longhaul_core::session::Rejection;
 use longhaul_core::workflow::step::RunWhat;
-use longhaul_events::{Driver, Epoch, SessionId};
+use longhaul_events::{Epoch, SessionId};
 use longhaul_exec::Stopper;
+use longhaul_store::StoreError;
 use serde_json::{Value, json};
 
 use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::Error;
 use crate::system::System;
+use leftovers::{SessionLabel, this_process};
 
 /// How long a runner that died keeps others waiting.
 const LEASE_MS: u64 = 15_000;
 const RENEW_EVERY: Duration = Duration::from_secs(5);
+/// How long a known outcome waits for a store that cannot take it.
+const KEEP_TRYING: Duration = Duration::from_mins(10);
+const TRY_EVERY: Duration = Duration::from_secs(1);
 
 /// What the process of a runner does: it leaves whoever started it, and performs.
 pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
@@ -37,6 +43,7 @@ pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
 /// Performs whatever work a session waits for, until it waits for something else.
 pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
     let commands = system.commands()?;
+    let label = SessionLabel::of(id, &system.places().data)?;
     while commands.work_order(id)?.is_some() {
         let epoch = match commands.take_driver(id, &this_process(), LEASE_MS) {
             Ok(epoch) => epoch,
@@ -44,7 +51,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(Error::Session(Rejection::Driven { .. } | Rejection::Closed)) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let driven = Driven { system, commands: &commands, id, epoch };
+        let driven = Driven { system, commands: &commands, id, epoch, label: &label };
         if let Err(error) = driven.work() {
             // Whoever looks next must not wait for a process that is gone.
             let _ = commands.release_driver(id, epoch);
@@ -60,6 +67,7 @@ struct Driven<'a> {
     commands: &'a Commands,
     id: SessionId,
     epoch: Epoch,
+    label: &'a SessionLabel,
 }
 
 impl Driven<'_> {
@@ -69,20 +77,44 @@ impl Driven<'_> {
             return self.commands.release_driver(self.id, self.epoch);
         };
         let stop = StopSwitch::default();
-        let result = self.keeping_lease(&stop, || self.perform(&order, &stop))?;
-        match self.commands.finish_work(self.id, self.epoch, order.work, &result) {
-            // A person cancelled or rewound the session: there is nobody to tell.
-            Err(Error::Session(Rejection::Closed | Rejection::StaleDriver { .. })) => Ok(()),
-            finished => finished,
+        self.keeping_lease(&stop, || {
+            let result = self.perform(&order, &stop)?;
+            self.finish(&order, &result)
+        })
+    }
+
+    /// Records how the work ended. Nobody but us knows it, so a full disk is waited for.
+    fn finish(&self, order: &WorkOrder, result: &WorkResult) -> Result<(), Error> {
+        let start = Instant::now();
+        loop {
+            match self.commands.finish_work(self.id, self.epoch, order.work, result) {
+                // A person cancelled or rewound the session: there is nobody to tell. Or it was stored when the
+                // disk reported a fault.
+                Err(Error::Session(
+                    Rejection::Closed | Rejection::StaleDriver { .. } | Rejection::NoSuchWork { .. },
+                )) => return Ok(()),
+                Err(error) if may_pass(&error) && start.elapsed() < KEEP_TRYING => {
+                    tracing::warn!(%error, session = %self.id, "could not record how a step ended; trying again");
+                    std::thread::sleep(TRY_EVERY);
+                }
+                finished => return finished,
+            }
         }
     }
 
     fn perform(&self, order: &WorkOrder, stop: &StopSwitch) -> Result<WorkResult, Error> {
+        let cleared = leftovers::end(self.commands, self.id, (self.label, self.epoch));
         if order.started.is_some() && !may_be_done_again(order) {
             return Ok(WorkResult::Unknown);
         }
         let run = order.step.kind.run();
-        let place = Place::of(self.system, self.commands, self.id)?;
+        if let Err(Error::Leftovers(problem)) = cleared {
+            return Ok(WorkResult::Done(could_not_run(format!(
+                "what an earlier start left running could not be ended: {problem}"
+            ))));
+        }
+        cleared?;
+        let place = Place::of(self)?;
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
         Ok(WorkResult::Done(match (run, order.step.kind.gather()) {
@@ -148,16 +180,48 @@ fn may_be_done_again(order: &WorkOrder) -> bool {
     })
 }
 
+/// Whether trying again may help, when something could not be stored.
+const fn may_pass(error: &Error) -> bool {
+    let Error::Store(error) = error else { return matches!(error, Error::TooManyConflicts) };
+    match error {
+        StoreError::DiskFull
+        | StoreError::Busy { .. }
+        | StoreError::NotWritable { .. }
+        | StoreError::DiskFault(_)
+        | StoreError::OutcomeUnknown(_)
+        | StoreError::File { .. } => true,
+        StoreError::Damaged { .. }
+        | StoreError::Quarantined { .. }
+        | StoreError::TooNew { .. }
+        | StoreError::ReadOnlyForThisRelease { .. }
+        | StoreError::TracesRemain(_)
+        | StoreError::InNames { .. }
+        | StoreError::Blob { .. }
+        | StoreError::InUse { .. }
+        | StoreError::Replaced { .. }
+        | StoreError::NotOurs { .. }
+        | StoreError::UnfitBackup { .. }
+        | StoreError::SetAsideUnreadable { .. }
+        | StoreError::Absent { .. }
+        | StoreError::Sql(_)
+        | StoreError::Bug(_) => false,
+    }
+}
+
 /// Where a session's commands run, and whether they may.
-struct Place {
+struct Place<'a> {
     directory: Option<PathBuf>,
     /// Why nothing may be run here.
     refusal: Option<String>,
     session: SessionId,
+    /// What commands carry, so that they are found when we are gone.
+    label: String,
+    commands: &'a Commands,
 }
 
-impl Place {
-    fn of(system: &System, commands: &Commands, id: SessionId) -> Result<Self, Error> {
+impl<'a> Place<'a> {
+    fn of(driven: &Driven<'a>) -> Result<Self, Error> {
+        let Driven { system, commands, id, epoch, label } = *driven;
         let session = commands.session(id)?;
         let checkout = commands.checkout_of(id)?;
         let refusal = match (&checkout, session.workspace) {
@@ -170,13 +234,8 @@ impl Place {
             }
         };
         let directory = checkout.map(|checkout| PathBuf::from(checkout.path));
-        Ok(Self { directory, refusal, session: id })
+        Ok(Self { directory, refusal, session: id, label: label.of_command(epoch), commands })
     }
-}
-
-fn this_process() -> Driver {
-    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
-    Driver { host, process: std::process::id(), started: longhaul_exec::started_ticks() }
 }
 
 /// The outcome of something that was not even tried.

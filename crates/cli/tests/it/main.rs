@@ -16,6 +16,7 @@ mod replacing;
 mod running;
 mod session;
 mod support;
+mod takeover;
 mod terminal;
 mod trust;
 mod usage;

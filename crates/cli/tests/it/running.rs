@@ -10,7 +10,7 @@ use crate::support::{Home, git};
 use crate::walking::{advance, handle, id, one, workflow};
 
 /// A step, a command, and a step that tells how it ended.
-fn running(command: &str) -> String {
+pub(crate) fn running(command: &str) -> String {
     format!(
         "longhaul: 1\nid: team.run\nname: Run\nversion: 1.0.0\nabout: For tests.\nvars:\n  goal: {{ type: string }}\n\
          steps:\n\
@@ -21,25 +21,25 @@ fn running(command: &str) -> String {
 }
 
 /// A repository with a commit and no `.longhaul/`, so that there is nothing to trust.
-fn plain_repository(home: &Home) {
+pub(crate) fn plain_repository(home: &Home) {
     let path = home.join("repo");
     fs::create_dir_all(&path).unwrap();
     git(&path, &["init", "--quiet", "--initial-branch=main"]);
     git(&path, &["commit", "--quiet", "--allow-empty", "--message=first"]);
 }
 
-fn begin(home: &Home) -> Value {
+pub(crate) fn begin(home: &Home) -> Value {
     let arguments = ["session", "start", "--workflow", "team.run", "--goal", "it", "--json"];
     one(&home.run(&arguments).inside("repo").go().succeeded())
 }
 
 /// The types of a session's events, so far.
-fn events(home: &Home, session: &str) -> Vec<String> {
+pub(crate) fn events(home: &Home, session: &str) -> Vec<String> {
     let rows = home.longhaul(&["log", "show", session, "--json"]).succeeded().rows();
     rows.iter().map(|row| row["event"]["type"].as_str().unwrap().to_owned()).collect()
 }
 
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let start = Instant::now();
     while !holds() {
         assert!(start.elapsed() < Duration::from_mins(1), "{what}");

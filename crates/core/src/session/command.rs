@@ -235,7 +235,7 @@ pub enum Rejection {
     #[error("the session has ended already; `longhaul session show` says how")]
     Closed,
     #[error(
-        "the session is driven by process {} on `{}` until its lease ends; wait, or stop that process",
+        "the session is driven by process {} on `{}`; wait until it is done, or stop that process",
         driver.process, driver.host
     )]
     Driven { driver: Driver, epoch: Epoch, until: Timestamp },

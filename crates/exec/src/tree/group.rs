@@ -1,13 +1,14 @@
 //! Trees on systems without a readable process table: the process group alone, seen as one process. What
 //! left the group is not found.
 
+use std::collections::HashSet;
 use std::io;
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 use super::Living;
-use crate::Error;
 use crate::mark::Mark;
+use crate::{Error, Labelled};
 
 /// A process group, by the id of its leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,6 +31,31 @@ impl Process {
 /// Unknown: there is no table to look it up in.
 pub(crate) const fn own_start_ticks() -> Option<u64> {
     None
+}
+
+/// Unknown as well, and then a lease ends by the clock.
+pub(crate) const fn is_alive(_id: u32, _started_ticks: u64) -> bool {
+    false
+}
+
+/// None: without a table nobody is found by a label.
+#[expect(clippy::unnecessary_wraps, reason = "on Linux it can fail")]
+pub(crate) const fn labelled() -> Result<Vec<Labelled>, Error> {
+    Ok(Vec::new())
+}
+
+/// Nobody, for the same reason.
+pub(crate) struct Chosen;
+
+impl Chosen {
+    pub(crate) fn new(_choice: &dyn Fn(&Labelled) -> bool) -> Self {
+        Self
+    }
+
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "on Linux it can fail and remembers")]
+    pub(crate) fn living(&mut self) -> Result<Living, Error> {
+        Ok(Living { processes: HashSet::new(), all_stopped: true })
+    }
 }
 
 /// Nothing: groups need no moment to be told apart.

@@ -1,21 +1,18 @@
 //! Trees on Linux, found in `/proc` by process group, by mark and by descent.
 
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal};
 
 use super::Living;
+use super::sweep::{Look, Sign, Start, sweep, until_sure};
 use super::table::{self, Row};
-use crate::Error;
-use crate::mark::Mark;
-
-/// While a process calls `execve`, its environment reads as empty for a moment.
-const EXEC_LOOKS: u32 = 3;
-const EXEC_PAUSE: Duration = Duration::from_millis(1);
+use crate::mark::{Mark, marks_in};
+use crate::{Error, Labelled};
 
 /// Within this time no system gives out so many ids that it arrives at the same ones again.
 const SHORT_LIFE: Duration = Duration::from_millis(250);
@@ -63,6 +60,13 @@ impl Process {
 /// When this process started; `None` if the table does not say.
 pub(crate) fn own_start_ticks() -> Option<u64> {
     table::row(getpid()).ok().flatten().map(|row| row.process.started_ticks)
+}
+
+/// Whether that very process is there and not dead.
+pub(crate) fn is_alive(id: u32, started_ticks: u64) -> bool {
+    let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
+    let row = pid.and_then(|pid| table::row(pid).ok().flatten());
+    row.is_some_and(|row| row.alive && row.process.started_ticks == started_ticks)
 }
 
 /// The moment before a program is started: what gets its id later may come from it.
@@ -120,95 +124,68 @@ impl Tree {
 
     /// The processes of the tree that are alive now.
     pub(crate) fn living(&mut self) -> Result<Living, Error> {
-        let mut look = self.look()?;
-        for _ in 1..EXEC_LOOKS {
-            if !look.unsure {
-                break;
-            }
-            thread::sleep(EXEC_PAUSE);
-            look = self.look()?;
-        }
-        Ok(look.living)
+        until_sure(|| self.look())
     }
 
-    /// Looks at every process that may come from the root, then at those that came up meanwhile, until none
-    /// did. One pass is not enough: a process that starts a successor and dies can stay ahead of it.
     fn look(&mut self) -> Result<Look, Error> {
-        let mut rows = Vec::new();
-        let mut unjudged = Vec::new();
-        let mut last = table::last_pid()?;
-        let mut batch = match self.eve.newer(self.root)? {
+        let Self { eve, root, mark, members } = self;
+        let last = table::last_pid()?;
+        let batch = match eve.newer(*root)? {
             Some(pids) => pids,
             None => table::pids()?,
         };
-        while !batch.is_empty() {
-            for pid in batch {
-                let Some(row) = table::row(pid)?.filter(|row| self.may_hold(row)) else { continue };
-                rows.push(row);
-                if !self.judge(row)? {
-                    unjudged.push(row.process);
-                }
-            }
-            let latest = table::last_pid()?;
-            batch = newer(last, latest)?;
-            last = latest;
-        }
-        self.add_descendants(&rows);
-        let unsure = unjudged.iter().any(|process| !self.members.contains(process));
-        rows.retain(|row| row.alive && self.members.contains(&row.process));
-        let all_stopped = rows.iter().all(|row| row.stopped);
-        let processes = rows.iter().map(|row| row.process).collect();
-        Ok(Look { living: Living { processes, all_stopped }, unsure })
-    }
-
-    /// Nothing older than the root comes from it. This spares reading most environments.
-    fn may_hold(&self, row: &Row) -> bool {
-        row.process.started_ticks >= self.root.started_ticks && row.process.pid != getpid()
-    }
-
-    /// Adds the process if it carries the mark. Answers whether that could be told at this moment.
-    fn judge(&mut self, row: Row) -> Result<bool, Error> {
-        if !row.alive || !row.has_memory || self.members.contains(&row.process) {
-            return Ok(true);
-        }
-        let Some(environment) = table::environment(row.process.pid)? else { return Ok(true) };
-        if self.mark.is_in(&environment) {
-            self.members.insert(row.process);
-        }
-        Ok(!environment.is_empty())
-    }
-
-    /// Adds children of members and groups that members lead, until nothing is new.
-    fn add_descendants(&mut self, rows: &[Row]) {
-        let mut known = 0;
-        while known < self.members.len() {
-            known = self.members.len();
-            let present: HashSet<i32> = rows
-                .iter()
-                .filter(|row| self.members.contains(&row.process))
-                .map(|row| row.process.pid.as_raw_pid())
-                .collect();
-            let related =
-                rows.iter().filter(|row| present.contains(&row.parent) || present.contains(&row.group));
-            self.members.extend(related.map(|row| row.process));
-        }
+        // Nothing older than the root comes from it.
+        let may_hold =
+            |row: &Row| row.process.started_ticks >= root.started_ticks && row.process.pid != getpid();
+        let is_in = |_, environment: &[u8]| mark.is_in(environment);
+        sweep(members, Start { last, batch }, &Sign { may_hold: &may_hold, is_in: &is_in })
     }
 }
 
-/// The processes that got their ids after `last` up to `latest`; all if counting began anew in between.
-fn newer(last: Option<i32>, latest: Option<i32>) -> Result<Vec<Pid>, Error> {
-    match (last, latest) {
-        (Some(last), Some(latest)) if latest < last => table::pids(),
-        (Some(last), Some(latest)) => table::processes(last + 1..=latest),
-        _ => Ok(Vec::new()),
+/// Processes that somebody chose by their labels, and all that came from them. Never ourselves.
+pub(crate) struct Chosen<'a> {
+    choice: &'a dyn Fn(&Labelled) -> bool,
+    members: HashSet<Process>,
+}
+
+impl<'a> Chosen<'a> {
+    pub(crate) fn new(choice: &'a dyn Fn(&Labelled) -> bool) -> Self {
+        Self { choice, members: HashSet::new() }
+    }
+
+    /// Those that are alive now.
+    pub(crate) fn living(&mut self) -> Result<Living, Error> {
+        until_sure(|| {
+            let start = Start { last: table::last_pid()?, batch: table::pids()? };
+            let is_in = |process, environment: &[u8]| {
+                read(process, environment).is_some_and(|found| (self.choice)(&found))
+            };
+            let may_hold = |row: &Row| row.process.pid != getpid();
+            sweep(&mut self.members, start, &Sign { may_hold: &may_hold, is_in: &is_in })
+        })
     }
 }
 
-/// What one look at the table showed.
-#[derive(Debug)]
-struct Look {
-    living: Living,
-    unsure: bool,
+/// Every process but ourselves that carries a label or a mark.
+pub(crate) fn labelled() -> Result<Vec<Labelled>, Error> {
+    let found = RefCell::new(Vec::new());
+    // Chooses none, and so keeps descendants out that carry nothing.
+    let note = |labelled: &Labelled| {
+        found.borrow_mut().push(labelled.clone());
+        false
+    };
+    Chosen::new(&note).living()?;
+    let mut found = found.into_inner();
+    found.sort_by_key(|labelled| labelled.id);
+    found.dedup();
+    Ok(found)
+}
+
+fn read(process: Process, environment: &[u8]) -> Option<Labelled> {
+    let labels: Vec<String> =
+        marks_in(environment).map(|label| String::from_utf8_lossy(label).into_owned()).collect();
+    let (id, started_ticks) = (process.id(), process.started_ticks);
+    (!labels.is_empty()).then_some(Labelled { id, started_ticks, labels })
 }
 
 #[cfg(test)]

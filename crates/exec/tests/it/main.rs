@@ -3,6 +3,7 @@
 mod capture;
 mod ending;
 mod environment;
+mod labels;
 mod starting;
 mod support;
 mod tree;

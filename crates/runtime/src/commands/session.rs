@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use longhaul_core::handle::Handle;
-use longhaul_core::session::{self, Actor, Command, Session};
+use longhaul_core::session::{self, Actor, Command, Lease, Rejection, Session};
 use longhaul_events::{
     CloseOutcome, Content, Driver, Epoch, NodeId, Nonce, Seq, SessionEvent, SessionId, StreamId,
 };
@@ -15,6 +15,7 @@ use super::Commands;
 use crate::error::Error;
 use crate::reading::{self, Decisions};
 use crate::recorder::{Aggregate, Contents, Decided, Loaded, Stored};
+use crate::runner::leftovers;
 
 /// How many decisions are read at a time while looking for one.
 const BATCH: usize = 64;
@@ -159,6 +160,11 @@ impl Commands {
         contents: &Contents,
         mut decide: impl FnMut(&Session) -> Result<Decided<SessionEvent, Answer>, Error>,
     ) -> Result<(Answer, Stored<Session>), Error> {
+        let mut decide = |session: &Session| {
+            let decided = decide(session)?;
+            refuse_to_expire_the_living(session, &decided)?;
+            Ok::<_, Error>(decided)
+        };
         if let Some(known) = self.recent.take(id)
             && let Ok(Decided::Events(events, answer)) = decide(&known.state)
         {
@@ -216,10 +222,26 @@ impl Commands {
                 |event| matches!(event, SessionEvent::StepHandedOut { node: found, .. } if *found == node),
             );
         }
-        if handed_out { Ok(()) } else { Err(session::Rejection::NoSuchNode { node }.into()) }
+        if handed_out { Ok(()) } else { Err(Rejection::NoSuchNode { node }.into()) }
     }
 
     pub(super) fn value_of(&self, content: &Content) -> Result<Value, Error> {
         reading::value_of(&*self.recorder.log, content)
+    }
+}
+
+/// A process that lives has not let go of its lease, whatever a clock says: its own may have stood still, and ours
+/// may be wrong.
+fn refuse_to_expire_the_living<Answer>(
+    session: &Session,
+    decided: &Decided<SessionEvent, Answer>,
+) -> Result<(), Rejection> {
+    let Decided::Events(events, _) = decided else { return Ok(()) };
+    let expires = events.iter().any(|event| matches!(event, SessionEvent::DriverExpired { .. }));
+    match &session.lease {
+        Some(Lease { driver, epoch, expires_at }) if expires && leftovers::is_alive(driver) => {
+            Err(Rejection::Driven { driver: driver.clone(), epoch: *epoch, until: *expires_at })
+        }
+        Some(_) | None => Ok(()),
     }
 }

@@ -12,7 +12,7 @@ use crate::commands::walking::WorkOrder;
 const LARGEST_FILE_BYTES: u64 = 256 * 1024;
 const MOST_FILES: usize = 20;
 
-pub(super) fn gather(gather: &Gather, order: &WorkOrder, place: &Place) -> Value {
+pub(super) fn gather(gather: &Gather, order: &WorkOrder, place: &Place<'_>) -> Value {
     let mut looked = Vec::new();
     for from in &gather.from {
         let found = match from {
@@ -58,7 +58,7 @@ fn is_url(text: &str) -> bool {
     text.starts_with("https://") || text.starts_with("http://")
 }
 
-fn files(pattern: &str, place: &Place) -> Option<Value> {
+fn files(pattern: &str, place: &Place<'_>) -> Option<Value> {
     let top = place.directory.as_deref()?.canonicalize().ok()?;
     let inside = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     if !Path::new(pattern).components().all(inside) {

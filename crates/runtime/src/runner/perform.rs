@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use longhaul_core::workflow::step::{Check, Run, RunWhat};
 use longhaul_core::workflow::template;
-use longhaul_exec::{Finished, Outcome, Program};
+use longhaul_exec::{Captured, EDGE_BYTES, Finished, Outcome, Program};
 use serde_json::{Value, json};
 
 use super::{Place, StopSwitch, could_not_run};
 use crate::commands::walking::WorkOrder;
 
-/// How much of a program's output is kept.
-const OUTPUT_BYTES: usize = 32 * 1024;
+/// How much of a program's output is kept, and what is dropped beside a gap in it.
+const OUTPUT_BYTES: usize = 32 * 1024 + 2 * EDGE_BYTES;
 
 /// What will be run, after templates.
 pub(super) fn plan(run: &Run, order: &WorkOrder) -> Value {
@@ -26,7 +26,7 @@ pub(super) fn plan(run: &Run, order: &WorkOrder) -> Value {
 /// What stands in the place of a value that was taken out.
 const MARKS: [&str; 2] = ["[redacted]", "[secret:"];
 
-pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place, stop: &StopSwitch) -> Value {
+pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place<'_>, stop: &StopSwitch) -> Value {
     if let Some(refusal) = &place.refusal {
         return could_not_run(refusal);
     }
@@ -44,7 +44,8 @@ pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place, stop: &StopSwitch
                 );
             }
             let limit = Duration::from_millis(run.timeout_ms);
-            result_of(&program(&command, &directory, place).timeout(limit), &command, stop)
+            let program = program(&command, &directory, place).timeout(limit);
+            Attempt { program: &program, command: &command, place }.result(stop)
         }
         RunWhat::Declared(checks) if !checks.is_empty() => all_of(checks, &directory, place, stop),
         RunWhat::Declared(_) | RunWhat::Checks(_) => {
@@ -53,13 +54,13 @@ pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place, stop: &StopSwitch
     }
 }
 
-fn all_of(checks: &[Check], directory: &Path, place: &Place, stop: &StopSwitch) -> Value {
+fn all_of(checks: &[Check], directory: &Path, place: &Place<'_>, stop: &StopSwitch) -> Value {
     let results: Vec<Value> = checks
         .iter()
         .map(|check| {
             let limit = Duration::from_millis(check.timeout_ms);
-            let mut result =
-                result_of(&program(&check.run, directory, place).timeout(limit), &check.run, stop);
+            let program = program(&check.run, directory, place).timeout(limit);
+            let mut result = Attempt { program: &program, command: &check.run, place }.result(stop);
             result["name"] = json!(check.name);
             result
         })
@@ -80,7 +81,7 @@ fn command(run: &Run, order: &WorkOrder) -> Vec<String> {
     }
 }
 
-fn directory(run: &Run, place: &Place) -> Result<PathBuf, String> {
+fn directory(run: &Run, place: &Place<'_>) -> Result<PathBuf, String> {
     let top = place.directory.clone().ok_or("the session has no checkout")?;
     let Some(inner) = &run.dir else { return Ok(top) };
     let inner = Path::new(inner);
@@ -95,43 +96,58 @@ fn directory(run: &Run, place: &Place) -> Result<PathBuf, String> {
     Ok(inner)
 }
 
-fn program(command: &[String], directory: &Path, place: &Place) -> Program {
+fn program(command: &[String], directory: &Path, place: &Place<'_>) -> Program {
     Program::new(command.first().map_or("", String::as_str))
         .args(command.iter().skip(1).cloned())
         .directory(directory)
         .set_variable("LONGHAUL_SESSION", place.session.to_string())
+        .label(&place.label)
         .capture_limit_bytes(OUTPUT_BYTES)
 }
 
-fn result_of(program: &Program, command: &[String], stop: &StopSwitch) -> Value {
-    let finished = longhaul_exec::start(program).and_then(|running| {
-        stop.watch(running.stopper());
-        running.wait()
-    });
-    match finished {
-        Ok(finished) => finished_value(&finished, command),
-        Err(error) => {
-            let mut value = could_not_run(error.to_string());
-            value["command"] = json!(command);
-            value
-        }
-    }
+/// A command that is about to be run.
+struct Attempt<'a> {
+    program: &'a Program,
+    command: &'a [String],
+    place: &'a Place<'a>,
 }
 
-fn finished_value(finished: &Finished, command: &[String]) -> Value {
-    let (exit, ended) = match finished.outcome {
-        Outcome::Exited(status) => (Some(status), "exited"),
-        Outcome::Signalled(_) => (None, "signalled"),
-        Outcome::TimedOut => (None, "timed_out"),
-        Outcome::Stopped => (None, "stopped"),
-    };
-    json!({
-        "outcome": if finished.succeeded() { "passed" } else { "failed" },
-        "exit": exit,
-        "ended": ended,
-        "command": command,
-        "stdout": finished.stdout.to_text(),
-        "stderr": finished.stderr.to_text(),
-        "duration_ms": u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
-    })
+impl Attempt<'_> {
+    fn result(&self, stop: &StopSwitch) -> Value {
+        let finished = longhaul_exec::start(self.program).and_then(|running| {
+            stop.watch(running.stopper());
+            running.wait()
+        });
+        match finished {
+            Ok(finished) => self.value(&finished),
+            Err(error) => {
+                let mut value = could_not_run(error.to_string());
+                value["command"] = json!(self.command);
+                value
+            }
+        }
+    }
+
+    fn value(&self, finished: &Finished) -> Value {
+        let (exit, ended) = match finished.outcome {
+            Outcome::Exited(status) => (Some(status), "exited"),
+            Outcome::Signalled(_) => (None, "signalled"),
+            Outcome::TimedOut => (None, "timed_out"),
+            Outcome::Stopped => (None, "stopped"),
+        };
+        json!({
+            "outcome": if finished.succeeded() { "passed" } else { "failed" },
+            "exit": exit,
+            "ended": ended,
+            "command": self.command,
+            "stdout": self.text(&finished.stdout),
+            "stderr": self.text(&finished.stderr),
+            "duration_ms": u64::try_from(finished.duration.as_millis()).unwrap_or(u64::MAX),
+        })
+    }
+
+    /// Secrets go before the edges of a gap do: what is left of one that lies across an edge is not recognised.
+    fn text(&self, captured: &Captured) -> String {
+        captured.to_clean_text(|text| self.place.commands.scrubbed(&text))
+    }
 }

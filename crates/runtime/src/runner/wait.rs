@@ -8,6 +8,7 @@ use longhaul_events::SessionId;
 use longhaul_exec::Program;
 use longhaul_store::watch::Watcher;
 
+use super::leftovers::SessionLabel;
 use crate::commands::Commands;
 use crate::commands::walking::{Advance, AnswerGate, Rewind, StartSession};
 use crate::error::Error;
@@ -91,7 +92,8 @@ impl System {
             .arg(id.to_string())
             .directory(self.directory())
             // What a command of the session starts may outlive it and hang from the runner.
-            .set_variable("LONGHAUL_SESSION", id.to_string());
+            .set_variable("LONGHAUL_SESSION", id.to_string())
+            .label(SessionLabel::of(id, &self.places().data)?.of_runner());
         longhaul_exec::detach(&runner).map(|_| ()).map_err(Error::Runner)
     }
 }

@@ -6,7 +6,7 @@ use longhaul_core::session::{Arrival, Command, Session, Work};
 use longhaul_core::walk::{self, Walk};
 use longhaul_core::workflow::Step;
 use longhaul_core::workflow::scope::Scope;
-use longhaul_events::{Content, Epoch, NodeId, Reason, SessionId};
+use longhaul_events::{Content, Driver, Epoch, NodeId, Reason, Seq, SessionEvent, SessionId};
 use serde_json::Value;
 
 use super::Commands;
@@ -80,6 +80,25 @@ impl Commands {
         .map(|_| ())
     }
 
+    /// All who ever drove the session, each with the epoch that it was given.
+    pub(crate) fn drivers(&self, id: SessionId) -> Result<Vec<(Driver, Epoch)>, Error> {
+        let mut drivers = Vec::new();
+        self.each_decision(id, Seq(0), |decision| {
+            for event in decision.readable_events::<SessionEvent>()? {
+                if let SessionEvent::DriverTaken { epoch, driver, .. } = event {
+                    drivers.push((driver, epoch));
+                }
+            }
+            Ok(None::<()>)
+        })?;
+        Ok(drivers)
+    }
+
+    /// A text without the secrets that are known.
+    pub(crate) fn scrubbed(&self, text: &str) -> String {
+        self.recorder.scrubber().text(text).into_owned()
+    }
+
     fn after_work(
         &self,
         session: &Session,
@@ -95,7 +114,10 @@ impl Commands {
             WorkResult::Unknown => {
                 let unknown = Reason::new(
                     "outcome_unknown",
-                    format!("`{}` had started when its runner died; nobody knows how it ended", step.0),
+                    format!(
+                        "`{}` had started when its runner died; what was left of it was ended, and nobody knows how far it came",
+                        step.0
+                    ),
                     "look at what it did, then rewind to a step before it; `rerun: true` in the workflow \
                      says that such a step may simply be run again",
                 );

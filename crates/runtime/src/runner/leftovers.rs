@@ -1,0 +1,140 @@
+//! What earlier drivers of a session left running: a command that outlived its runner, or a runner from which
+//! the session was taken. It is ended, and seen dead, before anything is begun anew.
+//!
+//! Runners and their commands carry labels in their environment. Only what belongs to an earlier epoch is ended,
+//! so that a driver that was replaced without knowing it does not end the one that replaced it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::time::Duration;
+
+use longhaul_events::{Driver, Epoch, SessionId};
+use longhaul_exec::Labelled;
+
+use crate::commands::Commands;
+use crate::error::Error;
+
+/// As long as a command has to end when it is stopped.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The word for a session of one store. Another store of this machine may hold a copy of the session, whose
+/// commands are none of our business.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SessionLabel(String);
+
+impl SessionLabel {
+    pub(super) fn of(id: SessionId, data: &Path) -> Result<Self, Error> {
+        let folder = fs::metadata(data).map_err(|source| Error::ReadFile { path: data.into(), source })?;
+        Ok(Self(format!("{id}@{:x}-{:x}", folder.dev(), folder.ino())))
+    }
+
+    /// What a runner carries. It has no epoch yet when it is started.
+    pub(super) fn of_runner(&self) -> String {
+        self.0.clone()
+    }
+
+    /// What the commands of a driver carry.
+    pub(super) fn of_command(&self, epoch: Epoch) -> String {
+        format!("{}.{}", self.0, epoch.0)
+    }
+
+    fn is_on(&self, process: &Labelled) -> bool {
+        process.labels.iter().any(|label| label.starts_with(&self.0))
+    }
+
+    /// Whether a process is of a command that an earlier driver started.
+    fn is_on_command_before(&self, epoch: Epoch, process: &Labelled) -> bool {
+        let epoch_of = |label: &String| label.strip_prefix(&self.0)?.strip_prefix('.')?.parse::<u64>().ok();
+        process.labels.iter().filter_map(epoch_of).any(|earlier| earlier < epoch.0)
+    }
+}
+
+/// Ends all that drivers before this epoch left running on this machine.
+pub(super) fn end(commands: &Commands, id: SessionId, mine: (&SessionLabel, Epoch)) -> Result<(), Error> {
+    let (label, epoch) = mine;
+    let others = longhaul_exec::labelled().map_err(Error::Leftovers)?;
+    if !others.iter().any(|process| label.is_on(process)) {
+        return Ok(());
+    }
+    let replaced = replaced_by(epoch, &commands.drivers(id)?);
+    let is_over = |process: &Labelled| {
+        let is_runner = replaced.contains(&(process.id, process.started_ticks));
+        (is_runner && label.is_on(process)) || label.is_on_command_before(epoch, process)
+    };
+    let ended = longhaul_exec::end_labelled(GRACE, &is_over).map_err(Error::Leftovers)?;
+    if ended > 0 {
+        tracing::info!(session = %id, ended, "ended what an earlier runner left running");
+    }
+    Ok(())
+}
+
+/// The processes that drove before this epoch and not again since.
+fn replaced_by(epoch: Epoch, drivers: &[(Driver, Epoch)]) -> BTreeSet<(u32, u64)> {
+    let mut latest = BTreeMap::new();
+    for (driver, taken) in drivers {
+        if let Some(started) = driver.started {
+            latest.insert((driver.process, started), *taken);
+        }
+    }
+    latest.into_iter().filter(|(_, taken)| *taken < epoch).map(|(process, _)| process).collect()
+}
+
+/// Whether the process that drives a session lives on this machine. `false` also if nobody can tell.
+pub(crate) fn is_alive(driver: &Driver) -> bool {
+    driver.host == this_host()
+        && driver.started.is_some_and(|started| longhaul_exec::is_alive(driver.process, started))
+}
+
+pub(super) fn this_process() -> Driver {
+    Driver { host: this_host(), process: std::process::id(), started: longhaul_exec::started_ticks() }
+}
+
+fn this_host() -> String {
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn label(id: &str) -> SessionLabel {
+        SessionLabel(format!("{id}@1-2"))
+    }
+
+    fn process(labels: &[&str]) -> Labelled {
+        let labels = labels.iter().map(|label| (*label).to_owned()).collect();
+        Labelled { id: 7, started_ticks: 8, labels }
+    }
+
+    #[test]
+    fn only_commands_of_earlier_drivers_of_the_same_session_and_store_are_over() {
+        let mine = label("s-a");
+        let earlier = process(&["s-a@1-2", "s-a@1-2.3", "0123"]);
+        assert!(mine.is_on(&earlier) && mine.is_on_command_before(Epoch(4), &earlier));
+        assert!(!mine.is_on_command_before(Epoch(3), &earlier), "its own");
+        assert!(!mine.is_on_command_before(Epoch(2), &earlier), "one that replaced it");
+        for other in ["s-b@1-2.3", "s-a@1-3.3", "s-a@1-22.3", "s-a@1-2", "s-a@1-2.x"] {
+            assert!(!mine.is_on_command_before(Epoch(9), &process(&[other])), "{other}");
+        }
+    }
+
+    #[test]
+    fn a_runner_that_drives_again_was_not_replaced() {
+        let driver = |process| Driver { host: "here".to_owned(), process, started: Some(5) };
+        let drivers =
+            [(driver(1), Epoch(1)), (driver(2), Epoch(2)), (driver(3), Epoch(3)), (driver(1), Epoch(4))];
+        assert_eq!(replaced_by(Epoch(3), &drivers), BTreeSet::from([(2, 5)]));
+        assert_eq!(replaced_by(Epoch(5), &drivers), BTreeSet::from([(1, 5), (2, 5), (3, 5)]));
+    }
+
+    #[test]
+    fn this_process_is_alive_and_nobody_on_another_host_is() {
+        let own = this_process();
+        assert!(is_alive(&own));
+        assert!(!is_alive(&Driver { host: format!("not-{}", own.host), ..own.clone() }));
+        assert!(!is_alive(&Driver { started: own.started.map(|started| started + 1), ..own.clone() }));
+        assert!(!is_alive(&Driver { started: None, ..own }), "its number may be another's by now");
+    }
+}
