@@ -117,11 +117,12 @@ fn install(name: &str, pins: &str, work: impl FnOnce(&Path)) -> PathBuf {
     folder
 }
 
-/// The target directory that this test was built into: the one that cargo marked.
+/// The target directory that this test was built into: tests lie in `TARGET/PROFILE/deps/`.
 fn target() -> PathBuf {
-    let own = std::env::current_exe().expect("a running test has a file");
-    let marked = own.ancestors().find(|folder| folder.join("CACHEDIR.TAG").is_file());
-    marked.expect("cargo marks its target directory").to_owned()
+    let own = std::env::current_exe().expect("a test knows its own path");
+    let deps =
+        own.ancestors().find(|folder| folder.ends_with("deps")).expect("cargo builds tests into `deps`");
+    deps.ancestors().nth(2).expect("above `deps` are the profile and the target directory").to_owned()
 }
 
 /// Installers need the person's own environment: proxies, certificates, mirrors.
