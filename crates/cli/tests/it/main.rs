@@ -18,6 +18,7 @@ mod support;
 mod terminal;
 mod trust;
 mod usage;
+mod vouching;
 mod walking;
 mod workflow;
 mod workspace;

@@ -10,7 +10,7 @@ use crate::support::{Home, git};
 use crate::walking::{advance, handle, id, one, workflow};
 
 /// A step, a command, and a step that tells how it ended.
-fn running(command: &str) -> String {
+pub(crate) fn running(command: &str) -> String {
     format!(
         "longhaul: 1\nid: team.run\nname: Run\nversion: 1.0.0\nabout: For tests.\nvars:\n  goal: {{ type: string }}\n\
          steps:\n\
@@ -21,14 +21,14 @@ fn running(command: &str) -> String {
 }
 
 /// A repository with a commit and no `.longhaul/`, so that there is nothing to trust.
-fn plain_repository(home: &Home) {
+pub(crate) fn plain_repository(home: &Home) {
     let path = home.join("repo");
     fs::create_dir_all(&path).unwrap();
     git(&path, &["init", "--quiet", "--initial-branch=main"]);
     git(&path, &["commit", "--quiet", "--allow-empty", "--message=first"]);
 }
 
-fn begin(home: &Home) -> Value {
+pub(crate) fn begin(home: &Home) -> Value {
     let arguments = ["session", "start", "--workflow", "team.run", "--goal", "it", "--json"];
     one(&home.run(&arguments).inside("repo").go().succeeded())
 }
