@@ -6,6 +6,7 @@ pub(crate) mod opaque;
 pub(crate) mod session;
 #[cfg(test)]
 mod tests;
+mod vouching;
 pub(crate) mod walking;
 pub(crate) mod workspace;
 

@@ -40,6 +40,14 @@ pub enum Error {
         "the export holds no session, nothing was imported; name a file that `longhaul session export` wrote"
     )]
     NoSessionInExport,
+    #[error(
+        "line {line} is not part of an export: {problem}; nothing was imported, name a file that `longhaul session export` wrote"
+    )]
+    NotASessionExport { line: u64, problem: String },
+    #[error(
+        "nobody is at a terminal to vouch for what the export brings, and it would count as if it had happened here: {claims}; nothing was imported, import it in a terminal"
+    )]
+    NobodyToVouch { claims: String },
     #[error(transparent)]
     MalformedHandle(#[from] Malformed),
     #[error("the handle was not given out by session `{0}`; copy the one from its last answer")]
@@ -161,11 +169,13 @@ impl Error {
             Self::Workspace(rejection) => rejection.code(),
             Self::Git(longhaul_git::Error::NotARepository { .. }) => "E0301",
             Self::UnknownWorkspace(_) | Self::AmbiguousWorkspace(_) => "E0302",
-            Self::NoTerminal | Self::UnderAgent | Self::NotConfirmed { .. } => "E0303",
+            Self::NoTerminal | Self::NobodyToVouch { .. } | Self::UnderAgent | Self::NotConfirmed { .. } => {
+                "E0303"
+            }
             Self::Untrustable { .. } | Self::NothingToTrust(_) | Self::ChangedMeanwhile => "E0304",
             Self::Config(_) => "E0401",
             Self::Secrets(_) => "E0402",
-            Self::NoSessionInExport | Self::Import(_) => "E0501",
+            Self::NoSessionInExport | Self::NotASessionExport { .. } | Self::Import(_) => "E0501",
             Self::NoWorkflow(_) | Self::WorkflowUnreadable { .. } => "E0601",
             Self::BadStart(_) => "E0602",
             Self::BadAnswer(_) => "E0603",
@@ -189,6 +199,11 @@ impl Error {
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Store(error) | Self::Import(ImportError::Store(error)) => store_kind(error),
+            Self::DifferentPayload { .. }
+            | Self::Superseded
+            | Self::ChangedMeanwhile
+            | Self::Import(ImportError::ChangedMeanwhile)
+            | Self::TooManyConflicts => Kind::Conflict,
             Self::Workflow(problem) => problem.kind(),
             Self::MalformedHandle(_)
             | Self::UnknownSession(_)
@@ -220,11 +235,9 @@ impl Error {
             | Self::GateNotOpen { .. }
             | Self::WeakTerminal { .. }
             | Self::NoSessionInExport
+            | Self::NotASessionExport { .. }
+            | Self::NobodyToVouch { .. }
             | Self::Import(_) => Kind::Refused,
-            Self::DifferentPayload { .. }
-            | Self::Superseded
-            | Self::ChangedMeanwhile
-            | Self::TooManyConflicts => Kind::Conflict,
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }

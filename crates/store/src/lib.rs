@@ -23,7 +23,7 @@ pub use log::{DamagedRow, Decision, Head, Log};
 pub use memory::MemoryLog;
 pub use sqlite::backup::Backup;
 pub use sqlite::export::Exported;
-pub use sqlite::import::{ImportError, Imported};
+pub use sqlite::import::{AnsweredGate, Claims, ImportError, Imported, Spooled};
 pub use sqlite::inventory::Collected;
 pub use sqlite::recover::{Recovered, is_whole, recover};
 pub use sqlite::redact::{Names, Redacted};

@@ -7,7 +7,7 @@ use crate::terminal::Terminal;
 use crate::walking::{TWO_STEPS, advance, id, log, one, start, workflow};
 
 /// A session that waits at its gate; the view says so.
-fn at_the_gate(home: &Home, text: &str) -> Value {
+pub(crate) fn at_the_gate(home: &Home, text: &str) -> Value {
     workflow(home, "team.two.yml", text);
     let first = start(home, "team.two", "delete it");
     let view = advance(home, &first, &["--notes", "I looked.", "--vars", r#"{"size": "large"}"#]);
@@ -15,7 +15,7 @@ fn at_the_gate(home: &Home, text: &str) -> Value {
     view
 }
 
-fn gate_id(view: &Value) -> &str {
+pub(crate) fn gate_id(view: &Value) -> &str {
     view["gate"]["id"].as_str().unwrap()
 }
 

@@ -20,6 +20,7 @@ mod takeover;
 mod terminal;
 mod trust;
 mod usage;
+mod vouching;
 mod walking;
 mod workflow;
 mod workspace;

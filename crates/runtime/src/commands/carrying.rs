@@ -3,7 +3,7 @@
 use std::io::BufRead;
 
 use longhaul_events::{SessionId, StreamId};
-use longhaul_store::{Imported, StreamReport, Verdict};
+use longhaul_store::{ImportError, Imported, StreamReport, Verdict};
 
 use super::Commands;
 use crate::error::Error;
@@ -12,9 +12,19 @@ use crate::reader::Reader;
 impl Commands {
     /// Takes in an export of sessions: all of it, or nothing.
     pub fn import_sessions(&self, export: &mut dyn BufRead) -> Result<Imported, Error> {
-        let imported = self.import(export)?;
+        let imported = self.import(export).map_err(as_session_export)?;
         // Other streams than those of sessions are left out, so there is nothing to take back.
         if imported.sessions.is_empty() { Err(Error::NoSessionInExport) } else { Ok(imported) }
+    }
+}
+
+/// Whoever carries a session has never heard of `longhaul log export`.
+fn as_session_export(error: Error) -> Error {
+    match error {
+        Error::Import(ImportError::NotAnExport { line, problem }) => {
+            Error::NotASessionExport { line, problem }
+        }
+        other => other,
     }
 }
 

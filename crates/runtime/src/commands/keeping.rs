@@ -10,7 +10,7 @@ use longhaul_core::scrub::{SHORTEST_SECRET, Scrubber};
 use longhaul_store::views::Views;
 use longhaul_store::{Backup, Collected, Imported, Log, Names, Redacted, SqliteLog};
 
-use super::Commands;
+use super::{Commands, vouching};
 use crate::error::Error;
 use crate::terminal;
 
@@ -61,10 +61,14 @@ impl Commands {
 
     /// Takes in an export, all of it or nothing.
     ///
-    /// A person's to do: an import can hold answers to gates.
+    /// A person's to do. What it brings counts as if it had happened here, so they are asked at their terminal if
+    /// answers to gates or commands are in it. Nobody has to wait for their answer but we.
     pub fn import(&self, source: &mut dyn BufRead) -> Result<Imported, Error> {
         terminal::refuse_agents()?;
-        Ok(self.store().import(source, self.recorder.scrubber())?)
+        let mut export = self.store().spool(source, self.recorder.scrubber())?;
+        let seen = export.look()?;
+        vouching::ask(&seen)?;
+        Ok(export.take_in(&seen.claims)?)
     }
 
     /// Makes everything anew that can be made from the decisions. Returns how many heads were put back.

@@ -1,4 +1,8 @@
 //! Taking in an export: all of it or nothing, and nothing that does not verify.
+//!
+//! It is spooled, looked at and taken in, one after the other, so that somebody can be asked in between.
+
+mod claims;
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -11,6 +15,9 @@ use longhaul_core::canonical::sha256;
 use longhaul_core::scrub::Scrubber;
 use longhaul_events::{Digest, Seq, SessionId, StreamId};
 use rusqlite::{Transaction, TransactionBehavior, params};
+
+use claims::Gathering;
+pub use claims::{AnsweredGate, Claims};
 
 use super::blobs::BlobRow;
 use super::export::{DecisionLine, Line, Totals, VERSION};
@@ -43,6 +50,8 @@ pub enum ImportError {
         "`{stream}` has gone on differently here since event {seq}; nothing was imported, leave that stream out of the export"
     )]
     Diverges { stream: String, seq: Seq },
+    #[error("what is here went on while you were looking, nothing was imported; import it again")]
+    ChangedMeanwhile,
     #[error("could not read the export: {0}; check the file")]
     Read(#[source] std::io::Error),
     #[error(transparent)]
@@ -61,6 +70,8 @@ pub struct Imported {
     /// Those that the export holds, new here or not.
     pub sessions: BTreeSet<SessionId>,
     pub streams: u64,
+    /// Sessions that were here before and go on with it.
+    pub going_on: u64,
     pub decisions: u64,
     pub already_here: u64,
     /// Decisions about workspaces, which belong to the machine that they were made on.
@@ -70,38 +81,33 @@ pub struct Imported {
     pub scrubbed: u64,
     /// Streams that were quarantined because events were lost, and are whole again.
     pub lifted: u64,
+    /// What of it a person has to vouch for.
+    pub claims: Claims,
+}
+
+/// An export that was read to its end, and of which nothing is in the log yet.
+#[derive(Debug)]
+pub struct Spooled<'a> {
+    log: &'a SqliteLog,
+    scrubber: &'a Scrubber,
+    lines: BufReader<File>,
+}
+
+/// Whether what is read stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Looking,
+    TakingIn,
 }
 
 impl SqliteLog {
-    /// Takes in an export: all of it or nothing. What is here already is left as it is.
-    pub fn import(&self, source: &mut dyn BufRead, scrubber: &Scrubber) -> Result<Imported, ImportError> {
-        let mut spooled = self.spool(source)?;
-        let imported = self.writing(|connection| {
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            schema::may_write(&transaction)?;
-            let mut import = Import {
-                log: self,
-                transaction: &transaction,
-                scrubber,
-                marked: BTreeSet::new(),
-                done: Imported::default(),
-            };
-            import.lines(&mut spooled)?;
-            import.lift_marks()?;
-            let done = std::mem::take(&mut import.done);
-            let last = read::last_position(&transaction)?;
-            transaction.commit()?;
-            self.file.is_in_place()?;
-            self.witness.as_ref().inspect(|witness| witness.saw(last));
-            Ok::<_, ImportError>(done)
-        })?;
-        self.poke();
-        Ok(imported)
-    }
-
     /// Reads to the end before anybody is kept waiting: a pipe may take its time, and the lock is everybody's.
     /// The file has no name, and is gone with us.
-    fn spool(&self, source: &mut dyn BufRead) -> Result<BufReader<File>, ImportError> {
+    pub fn spool<'a>(
+        &'a self,
+        source: &mut dyn BufRead,
+        scrubber: &'a Scrubber,
+    ) -> Result<Spooled<'a>, ImportError> {
         let mut file = tempfile::tempfile_in(&self.folder).map_err(self.no_room())?;
         let first = first_line(source)?;
         file.write_all(&first).map_err(self.no_room())?;
@@ -114,8 +120,7 @@ impl SqliteLog {
             let taken = bytes.len();
             source.consume(taken);
         }
-        file.rewind().map_err(self.no_room())?;
-        Ok(BufReader::new(file))
+        Ok(Spooled { log: self, scrubber, lines: BufReader::new(file) })
     }
 
     fn no_room(&self) -> impl FnOnce(std::io::Error) -> ImportError {
@@ -124,12 +129,66 @@ impl SqliteLog {
     }
 }
 
+impl Spooled<'_> {
+    /// What taking it in would do now. Nothing is changed, and no lock outlives the call.
+    pub fn look(&mut self) -> Result<Imported, ImportError> {
+        self.log.writing(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let seen = self.read(&transaction, Purpose::Looking)?;
+            transaction.rollback()?;
+            Ok(seen)
+        })
+    }
+
+    /// Takes it in: all of it or nothing, and nothing if it claims anything else than what was vouched for. What
+    /// is here already is left as it is.
+    pub fn take_in(mut self, vouched: &Claims) -> Result<Imported, ImportError> {
+        let log = self.log;
+        let imported = log.writing(|connection| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let done = self.read(&transaction, Purpose::TakingIn)?;
+            if done.claims != *vouched {
+                return Err(ImportError::ChangedMeanwhile);
+            }
+            let last = read::last_position(&transaction)?;
+            transaction.commit()?;
+            log.file.is_in_place()?;
+            log.witness.as_ref().inspect(|witness| witness.saw(last));
+            Ok(done)
+        })?;
+        log.poke();
+        Ok(imported)
+    }
+
+    fn read(&mut self, transaction: &Transaction<'_>, purpose: Purpose) -> Result<Imported, ImportError> {
+        schema::may_write(transaction)?;
+        self.lines.rewind().map_err(self.log.no_room())?;
+        let mut import = Import {
+            log: self.log,
+            transaction,
+            scrubber: self.scrubber,
+            purpose,
+            marked: BTreeSet::new(),
+            gathering: Gathering::default(),
+            done: Imported::default(),
+        };
+        import.lines(&mut self.lines)?;
+        import.lift_marks()?;
+        let Import { gathering, mut done, .. } = import;
+        done.going_on = gathering.going_on().count() as u64;
+        done.claims = gathering.finish(transaction, &self.log.blobs)?;
+        Ok(done)
+    }
+}
+
 struct Import<'a> {
     log: &'a SqliteLog,
     transaction: &'a Transaction<'a>,
     scrubber: &'a Scrubber,
+    purpose: Purpose,
     /// Streams that were quarantined here before.
     marked: BTreeSet<String>,
+    gathering: Gathering,
     done: Imported,
 }
 
@@ -275,6 +334,7 @@ impl Import<'_> {
             decision.body = clean;
             self.done.scrubbed += 1;
         }
+        self.gathering.decision(&decision, here.as_ref())?;
         decision.position = read::last_position(self.transaction)?.plus(1);
         insert_decision(
             self.transaction,
@@ -313,8 +373,10 @@ impl Import<'_> {
         }
         let clean = scrubbed_content(&bytes, self.scrubber);
         self.done.scrubbed += u64::from(matches!(clean, Cow::Owned(_)));
+        self.gathering.content(hash, &clean, redacted);
         let redacted = (sha256(&clean) != hash).then(|| sha256(&clean));
-        let inline = clean.len() <= INLINE_LIMIT;
+        // Whoever only looks leaves no file behind.
+        let inline = clean.len() <= INLINE_LIMIT || self.purpose == Purpose::Looking;
         if !inline {
             self.log.blobs.write(&self.log.blobs.path(hash), &clean)?;
         }

@@ -13,7 +13,7 @@ use crate::keeping::{everything_is_intact, exported, first_version, large, no_sc
 use crate::support::*;
 
 fn import(log: &SqliteLog, text: &str) -> Result<Imported, ImportError> {
-    log.import(&mut Cursor::new(text), &no_scrubbing())
+    take_in(&log, &mut Cursor::new(text), &no_scrubbing())
 }
 
 #[test]
@@ -188,6 +188,6 @@ fn others_write_while_an_import_waits_for_its_bytes() {
     append(&log, session(1), 0, &[opened("a")]).unwrap();
     let other_process = sqlite(there.path());
     let mut slow = Watched { log: &other_process, bytes: Cursor::new(exported(&log)), asked: 0 };
-    assert_eq!(copy.import(&mut slow, &no_scrubbing()).unwrap().decisions, 1);
+    assert_eq!(take_in(&copy, &mut slow, &no_scrubbing()).unwrap().decisions, 1);
     assert_eq!(copy.stream_names().unwrap().len(), 1 + usize::from(slow.asked));
 }

@@ -60,7 +60,7 @@ fn nothing_is_acknowledged_into_a_file_that_is_gone_or_another_one() {
     assert!(matches!(refused, AppendError::Store(StoreError::Replaced { .. })), "{refused}");
     let mut export = Vec::new();
     log.export(&[session(1).to_string()], &mut export).unwrap();
-    let import = log.import(&mut &export[..], &longhaul_core::scrub::Scrubber::redacting(""));
+    let import = take_in(&log, &mut &export[..], &longhaul_core::scrub::Scrubber::redacting(""));
     assert!(matches!(import, Err(ImportError::Store(StoreError::Replaced { .. }))), "{import:?}");
     assert!(matches!(log.rebuild(), Err(StoreError::Replaced { .. })));
     fs::rename(&aside, &path).unwrap();
@@ -145,7 +145,7 @@ fn a_stream_goes_on_when_all_that_it_lost_is_back() {
     damage(folder.path(), "first-40-");
     recover(folder.path(), "t").unwrap();
     let log = sqlite(folder.path());
-    let import = |text: &str| log.import(&mut text.as_bytes(), &Scrubber::redacting("")).unwrap();
+    let import = |text: &str| take_in(&log, &mut text.as_bytes(), &Scrubber::redacting("")).unwrap();
     // Half of what was lost, as an earlier export would hold it.
     let half = first_version(&whole).lines().take(51).collect::<Vec<_>>().join("\n");
     assert_eq!((import(&half).decisions, import(&half).lifted), (10, 0));

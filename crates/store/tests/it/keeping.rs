@@ -245,17 +245,17 @@ fn an_export_imports_elsewhere_with_the_same_hashes() {
     append(&log, session(1), 0, &[opened("a"), step(2)]).unwrap();
     append_blob(&log, session(1), 2, large());
     let text = exported(&log);
-    let imported = copy.import(&mut Cursor::new(&text), &no_scrubbing()).unwrap();
+    let imported = take_in(&copy, &mut Cursor::new(&text), &no_scrubbing()).unwrap();
     assert_eq!((imported.streams, imported.decisions, imported.blobs), (1, 2, 1));
     everything_is_intact(&copy);
     let end = |log: &SqliteLog| log.head(session(1)).unwrap().unwrap().hash;
     assert_eq!(end(&log), end(&copy));
     assert_eq!(copy.blob(large().reference().sha256).unwrap().len(), 120_000);
 
-    let again = copy.import(&mut Cursor::new(&text), &no_scrubbing()).unwrap();
+    let again = take_in(&copy, &mut Cursor::new(&text), &no_scrubbing()).unwrap();
     assert_eq!((again.decisions, again.already_here), (0, 2));
     append(&log, session(1), 3, &[step(4)]).unwrap();
-    let more = copy.import(&mut Cursor::new(exported(&log)), &no_scrubbing()).unwrap();
+    let more = take_in(&copy, &mut Cursor::new(exported(&log)), &no_scrubbing()).unwrap();
     assert_eq!(more.decisions, 1, "what came later is added");
 }
 
@@ -268,7 +268,7 @@ fn an_import_that_does_not_fit_changes_nothing() {
     append(&log, session(1), 1, &[step(2)]).unwrap();
     append(&copy, session(1), 0, &[opened("another")]).unwrap();
     let text = exported(&log);
-    let import = |text: &str| copy.import(&mut Cursor::new(text), &no_scrubbing());
+    let import = |text: &str| take_in(&copy, &mut Cursor::new(text), &no_scrubbing());
     assert!(matches!(import(&text), Err(ImportError::Diverges { .. })));
     let mut fine = Vec::new();
     log.export(&[session(2).to_string()], &mut fine).unwrap();
@@ -290,7 +290,7 @@ fn an_import_brings_no_secret_in() {
     append_blob(&log, session(1), 1, NewBlob::new(b"a canary".as_slice()));
     append_blob(&log, session(1), 2, NewBlob::new("canary ".repeat(20_000).into_bytes()));
     let scrubber = Scrubber::new(&[Secret { name: "BIRD".into(), value: "canary".into() }]);
-    let imported = copy.import(&mut Cursor::new(exported(&log)), &scrubber).unwrap();
+    let imported = take_in(&copy, &mut Cursor::new(exported(&log)), &scrubber).unwrap();
     assert_eq!(imported.scrubbed, 3);
     assert!(!is_anywhere(there.path(), "canary"));
     everything_is_intact(&copy);
@@ -380,7 +380,7 @@ fn what_was_redacted_comes_back_through_no_import_and_no_append() {
     append_blob(&log, session(1), 0, spoilt.clone());
     let old_export = exported(&log);
     log.redact(&Scrubber::redacting(VALUE), longhaul_store::Names::Spare).unwrap();
-    log.import(&mut Cursor::new(old_export), &no_scrubbing()).unwrap();
+    take_in(&log, &mut Cursor::new(old_export), &no_scrubbing()).unwrap();
     assert!(!is_anywhere(folder.path(), VALUE));
     append_blob(&log, session(2), 0, spoilt.clone());
     assert!(!is_anywhere(folder.path(), VALUE));
@@ -407,7 +407,7 @@ fn a_damaged_blob_does_not_keep_the_rest_from_being_backed_up() {
     let whole = sqlite(third.path());
     append_blob(&whole, session(1), 0, large());
     for damaged in [&log, &copy] {
-        damaged.import(&mut Cursor::new(exported(&whole)), &no_scrubbing()).unwrap();
+        take_in(&damaged, &mut Cursor::new(exported(&whole)), &no_scrubbing()).unwrap();
         assert_eq!(damaged.blob(large().reference().sha256).unwrap().len(), 120_000, "an export heals it");
     }
 }
@@ -457,7 +457,7 @@ fn workspaces_and_their_trust_do_not_travel() {
     .replace("DD", &"00".repeat(32));
     let folder = tempfile::tempdir().unwrap();
     let log = sqlite(folder.path());
-    let imported = log.import(&mut Cursor::new(export), &no_scrubbing()).unwrap();
+    let imported = take_in(&log, &mut Cursor::new(export), &no_scrubbing()).unwrap();
     assert_eq!((imported.left_out, imported.decisions), (1, 0));
     assert_eq!(log.stream_names().unwrap(), [""; 0]);
 }
@@ -471,7 +471,7 @@ fn a_quarantine_travels_with_its_stream() {
         format!("{{\"quarantined\":{{\"stream\":\"{}\",\"reason\":\"half of it is lost\"}}}}\n", session(1));
     let copy = sqlite(there.path());
     let of_the_first_version = first_version(&exported(&log)) + &line;
-    copy.import(&mut Cursor::new(of_the_first_version), &no_scrubbing()).unwrap();
+    take_in(&copy, &mut Cursor::new(of_the_first_version), &no_scrubbing()).unwrap();
     assert!(matches!(copy.head(session(1)), Err(StoreError::Quarantined { .. })));
     assert!(exported(&copy).contains("half of it is lost"), "and onwards");
 }
@@ -486,8 +486,11 @@ fn an_import_that_lies_about_its_events_or_hides_a_token_is_caught() {
     let there = tempfile::tempdir().unwrap();
     let copy = sqlite(there.path());
     let lying = exported(&log).replace("\"count\":1", "\"count\":9223372036854775807");
-    assert!(matches!(copy.import(&mut Cursor::new(lying), &no_scrubbing()), Err(ImportError::Broken { .. })));
-    copy.import(&mut Cursor::new(exported(&log)), &Scrubber::new(&[])).unwrap();
+    assert!(matches!(
+        take_in(&copy, &mut Cursor::new(lying), &no_scrubbing()),
+        Err(ImportError::Broken { .. })
+    ));
+    take_in(&copy, &mut Cursor::new(exported(&log)), &Scrubber::new(&[])).unwrap();
     assert!(!is_anywhere(there.path(), &token));
 }
 

@@ -11,4 +11,5 @@ mod replacing;
 mod support;
 mod vanishing;
 mod views;
+mod vouching;
 mod watching;

@@ -63,9 +63,9 @@ fn the_redacted_form_of_a_collected_blob_comes_back_and_its_first_form_does_not(
     redact(&log);
     redact(&other);
     assert_eq!(collect_all(&log), 2);
-    log.import(&mut Cursor::new(before), &no_scrubbing()).unwrap();
+    take_in(&log, &mut Cursor::new(before), &no_scrubbing()).unwrap();
     assert!(!is_anywhere(here.path(), VALUE));
-    log.import(&mut Cursor::new(exported(&other)), &no_scrubbing()).unwrap();
+    take_in(&log, &mut Cursor::new(exported(&other)), &no_scrubbing()).unwrap();
     for blob in spoilt() {
         assert!(log.blob(blob.reference().sha256).unwrap().starts_with(b"[redacted]"));
     }

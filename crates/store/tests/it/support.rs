@@ -1,13 +1,16 @@
 //! Small things that the tests share.
 
+use std::io::BufRead;
 use std::path::Path;
 
+use longhaul_core::scrub::Scrubber;
 use longhaul_events::{
     CloseOutcome, Content, Digest, NodeId, Nonce, Seq, SessionEvent, SessionId, SessionKey, StepId, StreamId,
     Timestamp,
 };
 use longhaul_store::{
-    Access, Append, AppendError, Appended, Log, NewBlob, Options, SqliteLog, State, StreamAppend,
+    Access, Append, AppendError, Appended, ImportError, Imported, Log, NewBlob, Options, SqliteLog, State,
+    StreamAppend,
 };
 use serde_json::json;
 
@@ -86,6 +89,17 @@ pub(crate) fn append_blob(log: &dyn Log, stream: StreamId, expected: u64, blob: 
     let part = StreamAppend::new(stream, Seq(expected), &[finished_with(&blob)], None);
     log.append(Append { at: Timestamp(1000), state_epoch: 0, streams: vec![part], blobs: vec![blob] })
         .unwrap();
+}
+
+/// Takes in an export as if somebody had vouched for it.
+pub(crate) fn take_in(
+    log: &SqliteLog,
+    source: &mut dyn BufRead,
+    scrubber: &Scrubber,
+) -> Result<Imported, ImportError> {
+    let mut export = log.spool(source, scrubber)?;
+    let claims = export.look()?.claims;
+    export.take_in(&claims)
 }
 
 /// All events of a stream, verified.

@@ -13,7 +13,8 @@ use crate::output::{Row, count};
 
 /// Take in an export: all of it, or nothing if any of it does not fit.
 ///
-/// What is here already is left as it is.
+/// What is here already is left as it is. Answers to gates and commands in it would count as if they had come about
+/// here: they are shown on the terminal, and a person has to type a word for them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A file that `longhaul log export` wrote, or `-` for standard input.
@@ -46,8 +47,7 @@ impl Row for ImportedRow {
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
     let imported = system.commands()?.import(&mut *export(&args.file)?)?;
-    let Imported { sessions: _, streams, decisions, already_here, left_out, blobs, scrubbed, lifted } =
-        imported;
+    let Imported { streams, decisions, already_here, left_out, blobs, scrubbed, lifted, .. } = imported;
     context.output.row(ImportedRow {
         streams,
         decisions,

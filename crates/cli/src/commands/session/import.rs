@@ -13,7 +13,8 @@ use crate::input::export;
 /// Take in what `longhaul session export` wrote: all of it, or nothing if any of it does not fit.
 ///
 /// The session goes on with the same handles. Commands of its workflow run only in a workspace that is registered
-/// and trusted here.
+/// here, and trusted if it has a `.longhaul/`. Answers to gates and commands in it would count as if they had come
+/// about here: they are shown on the terminal, and a person has to type a word for them.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The file, or `-` for standard input.
