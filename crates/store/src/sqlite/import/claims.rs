@@ -98,6 +98,7 @@ impl Gathering {
             | SessionEvent::GateExpired { .. }
             | SessionEvent::Parked { .. }
             | SessionEvent::Checkpointed { .. }
+            | SessionEvent::Reported { .. }
             | SessionEvent::Rewound { .. }
             | SessionEvent::Continued { .. } => {}
         }
