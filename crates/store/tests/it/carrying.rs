@@ -13,7 +13,7 @@ use crate::keeping::{everything_is_intact, exported, first_version, large, no_sc
 use crate::support::*;
 
 fn import(log: &SqliteLog, text: &str) -> Result<Imported, ImportError> {
-    take_in(&log, &mut Cursor::new(text), &no_scrubbing())
+    take_in(log, &mut Cursor::new(text), &no_scrubbing())
 }
 
 #[test]

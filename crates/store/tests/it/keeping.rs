@@ -407,7 +407,7 @@ fn a_damaged_blob_does_not_keep_the_rest_from_being_backed_up() {
     let whole = sqlite(third.path());
     append_blob(&whole, session(1), 0, large());
     for damaged in [&log, &copy] {
-        take_in(&damaged, &mut Cursor::new(exported(&whole)), &no_scrubbing()).unwrap();
+        take_in(damaged, &mut Cursor::new(exported(&whole)), &no_scrubbing()).unwrap();
         assert_eq!(damaged.blob(large().reference().sha256).unwrap().len(), 120_000, "an export heals it");
     }
 }

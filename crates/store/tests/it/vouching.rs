@@ -93,7 +93,8 @@ fn continued(export: &str, event: &SessionEvent) -> String {
     lines.insert(place + 1, json!({ "decision": decision }));
     let last = lines.last_mut().unwrap();
     last["end"]["decisions"] = json!(last["end"]["decisions"].as_u64().unwrap() + 1);
-    lines.iter().map(|line| format!("{line}\n")).collect()
+    let lines: Vec<_> = lines.iter().map(ToString::to_string).collect();
+    lines.join("\n") + "\n"
 }
 
 #[test]
@@ -171,9 +172,10 @@ fn a_workflow_that_comes_later_or_in_another_form_is_a_claim() {
     let whole = exported(&log);
     let without: String = whole
         .lines()
-        .map(|line| match line.starts_with("{\"blob\"") {
-            true => json!({"left_out": {"sha256": hash, "problem": "lost"}}).to_string() + "\n",
-            false => {
+        .map(|line| {
+            if line.starts_with("{\"blob\"") {
+                json!({"left_out": {"sha256": hash, "problem": "lost"}}).to_string() + "\n"
+            } else {
                 line.replace("\"blobs\":1", "\"blobs\":0").replace("\"left_out\":0", "\"left_out\":1") + "\n"
             }
         })
