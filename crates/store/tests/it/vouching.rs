@@ -186,7 +186,7 @@ fn a_workflow_that_comes_later_or_in_another_form_is_a_claim() {
     let commands = BTreeSet::from(["touch done".to_owned()]);
     assert_eq!(claims(&copy, &whole), Claims { commands: commands.clone(), ..Claims::default() });
     let scrubber = Scrubber::redacting("Look.");
-    let redacted = log.redact(&scrubber, longhaul_store::Names::Spare).unwrap();
+    let redacted = log.redact(&scrubber, longhaul_store::Names::TakeOut).unwrap();
     assert_eq!(redacted.blobs, 1);
     assert_eq!(claims(&copy, &exported(&log)), Claims { commands, doubtful, ..Claims::default() });
 }
