@@ -14,6 +14,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
+use tokio::time::Instant;
 
 use crate::desk::Desk;
 use crate::gate::{self, Asked, Asking};
@@ -214,8 +215,8 @@ async fn wait<T: Send + 'static>(
 ) -> Result<T, ErrorData> {
     let mut work = tokio::task::spawn_blocking(work);
     let token = context.meta.get_progress_token();
-    let mut ticks = tokio::time::interval(TELL_EVERY);
-    ticks.tick().await;
+    // An interval whose first tick is now would hold up every answer to the next millisecond.
+    let mut ticks = tokio::time::interval_at(Instant::now() + TELL_EVERY, TELL_EVERY);
     let mut seconds = 0_u32;
     loop {
         tokio::select! {
