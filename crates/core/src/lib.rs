@@ -4,6 +4,7 @@
 //! arrive inside commands. What is here can be tested by giving it values and comparing values.
 
 pub mod canonical;
+pub mod cassette;
 pub mod chain;
 pub mod config;
 pub mod handle;

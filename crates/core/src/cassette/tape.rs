@@ -1,0 +1,67 @@
+//! Playing: which turn comes next, and what was left over.
+
+use std::fmt;
+
+use super::{Asked, Cassette, Scripted};
+
+/// A cassette in the machine.
+#[derive(Debug, Clone)]
+pub struct Tape {
+    cassette: Cassette,
+    played: Vec<bool>,
+}
+
+/// A request that no turn answers.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the cassette has no turn left for step `{}` of `{}` (visit {}); add one, or see whether an earlier turn should have handed the step in",
+    asked.step, asked.workflow, asked.visit
+)]
+pub struct Unscripted {
+    pub asked: Asked,
+}
+
+/// Turns that had to be played and were not.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{} of the cassette were not played: {}; mark them `optional: true` if that is right", count(places.len()), places.join(", "))]
+pub struct Unplayed {
+    pub places: Vec<String>,
+}
+
+impl Tape {
+    pub fn new(cassette: Cassette) -> Self {
+        let played = vec![false; cassette.turns.len()];
+        Self { cassette, played }
+    }
+
+    pub fn window(&self) -> u64 {
+        self.cassette.window
+    }
+
+    /// The next turn for whoever stands there. Fed again with what was asked before, it comes to the same place: that
+    /// is how a session which died is taken up.
+    pub fn next(&mut self, asked: &Asked) -> Result<&Scripted, Unscripted> {
+        let turns = self.cassette.turns.iter().zip(&self.played);
+        let place = turns.enumerate().find(|(_, (turn, played))| !**played && turn.when.fits(asked));
+        let Some((index, _)) = place else { return Err(Unscripted { asked: asked.clone() }) };
+        self.played[index] = true;
+        Ok(&self.cassette.turns[index])
+    }
+
+    /// Whether everything that had to be played was.
+    pub fn finish(&self) -> Result<(), Unplayed> {
+        let turns = self.cassette.turns.iter().zip(&self.played).enumerate();
+        let left = turns.filter(|(_, (turn, played))| !**played && !turn.optional);
+        let places: Vec<String> = left.map(|(index, (turn, _))| place(index, turn)).collect();
+        if places.is_empty() { Ok(()) } else { Err(Unplayed { places }) }
+    }
+}
+
+fn place(index: usize, turn: &Scripted) -> String {
+    let step = turn.when.step.as_deref().unwrap_or("any step");
+    format!("turn {} ({step})", index + 1)
+}
+
+fn count(turns: usize) -> impl fmt::Display {
+    if turns == 1 { "1 turn".to_owned() } else { format!("{turns} turns") }
+}
