@@ -1,0 +1,81 @@
+//! The rehearsal agent: plays a cassette.
+
+use longhaul_core::cassette::{Act, Cassette, Failure, Fault as Scripted, Order, Tape, Usage};
+
+use crate::turn::{Agent, Call, Fault, Turn, TurnRequest};
+
+/// Plays a script, turn by turn, and makes nothing up.
+#[derive(Debug)]
+pub struct Rehearsal {
+    tape: Tape,
+    last: Vec<Call>,
+    /// The last calls come again this many times before the script goes on.
+    repeats: u32,
+}
+
+impl Rehearsal {
+    pub fn new(cassette: Cassette) -> Self {
+        Self { tape: Tape::new(cassette), last: Vec::new(), repeats: 0 }
+    }
+
+    fn repeat(&mut self) -> Turn {
+        self.repeats -= 1;
+        Turn { say: String::new(), calls: self.last.clone(), order: Order::OneByOne, usage: Usage::default() }
+    }
+}
+
+impl Agent for Rehearsal {
+    fn turn(&mut self, request: &TurnRequest<'_>) -> Result<Turn, Fault> {
+        if self.repeats > 0 {
+            return Ok(self.repeat());
+        }
+        let unscripted = |error: longhaul_core::cassette::Unscripted| Fault::Unscripted(error.to_string());
+        let scripted = self.tape.next(request.asked).map_err(unscripted)?.clone();
+        let (say, usage) = (scripted.say, scripted.usage);
+        let (calls, order) = match scripted.act {
+            Act::Tools { calls, order } => {
+                let call = |call: longhaul_core::cassette::ScriptedCall| Call {
+                    tool: call.tool,
+                    arguments: call.arguments,
+                    expect_exit: call.expect_exit,
+                };
+                (calls.into_iter().map(call).collect(), order)
+            }
+            Act::Complete(arguments) => {
+                let call = Call { tool: "complete_step".to_owned(), arguments, expect_exit: None };
+                (vec![call], Order::OneByOne)
+            }
+            Act::Nothing => (Vec::new(), Order::OneByOne),
+            Act::Fault(Scripted::Repeat { times }) => {
+                self.repeats = times;
+                return Ok(self.repeat());
+            }
+            Act::Fault(fault) => return Err(failed(&fault)),
+        };
+        self.last.clone_from(&calls);
+        Ok(Turn { say, calls, order, usage })
+    }
+
+    fn window(&self) -> u64 {
+        self.tape.window()
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        self.tape.finish().map_err(|left| left.to_string())
+    }
+}
+
+fn failed(fault: &Scripted) -> Fault {
+    match fault {
+        Scripted::Stall { ms } => Fault::Stalled { ms: *ms },
+        Scripted::CutStream => Fault::CutOff,
+        Scripted::Garbage => Fault::Garbage,
+        Scripted::Error(Failure::RateLimit) => Fault::RateLimit,
+        Scripted::Error(Failure::Overloaded) => Fault::Overloaded,
+        Scripted::Error(Failure::UsageLimit) => Fault::UsageLimit,
+        Scripted::Error(Failure::Auth) => Fault::Auth,
+        Scripted::Repeat { times } => {
+            Fault::Unscripted(format!("a repetition of {times} turns is no failure"))
+        }
+    }
+}
