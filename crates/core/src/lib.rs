@@ -7,6 +7,7 @@ pub mod canonical;
 pub mod cassette;
 pub mod chain;
 pub mod config;
+pub mod conversation;
 pub mod handle;
 pub mod retention;
 pub mod scrub;

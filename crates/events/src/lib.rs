@@ -3,6 +3,7 @@
 //! This crate holds only what is stored. It must never decide anything, read a clock or touch the world:
 //! a file written by any release has to be readable by every later one, so the less lives here the better.
 
+mod agent;
 mod base32;
 mod content;
 mod decode;
@@ -13,6 +14,7 @@ mod time;
 mod walk;
 mod workspace;
 
+pub use agent::{AgentAct, AgentCall, CallOrder, CallOutcome, TokenCount, TurnFault};
 pub use base32::{decode_base32, encode_base32};
 pub use content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch};

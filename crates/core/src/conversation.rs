@@ -1,0 +1,196 @@
+//! A conversation with an agent, folded from what happened in it, and what has to be done next.
+//!
+//! The log is all there is: a process that takes a session over folds the same acts and does the same next thing. So
+//! no turn that has an answer is asked again, and a call that had begun is never made again.
+
+#[cfg(test)]
+mod tests;
+
+use longhaul_events::{AgentAct, AgentCall, CallOrder, CallOutcome, Content, TokenCount, TurnFault};
+
+/// How often an agent that only talks is told to go on.
+const MOST_NUDGES: u32 = 2;
+/// After so many equal calls in a row the agent gets a hint, and after so many more it is stopped.
+const EQUAL_CALLS_HINT: usize = 3;
+const EQUAL_CALLS_STOP: usize = 5;
+/// How often a turn without an answer is asked again, and how long to wait before that.
+const MOST_RETRIES: u32 = 4;
+const FIRST_PAUSE_MS: u64 = 2_000;
+
+const NUDGE: &str = "You ended your turn without a call. Go on with the step; when it is done, hand it in with complete_step. If \
+     you cannot go on, say why with report_issue and hand in what you have.";
+const HINT: &str = "You made the same call three times and got the same answer. Do something else.";
+
+/// What was said and done at one step so far.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Conversation {
+    turns: Vec<TurnState>,
+    /// Turns that failed since the last answer.
+    faults: Vec<TurnFault>,
+    /// How many turns in a row did nothing.
+    idle: u32,
+    /// Whether the agent was told something since its last answer.
+    is_nudged: bool,
+    /// From which turn on it counts whether the agent gets anywhere: a person may have set it right.
+    judged_from: usize,
+    pub usage: TokenCount,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct TurnState {
+    number: u32,
+    order: CallOrder,
+    calls: Vec<CallState>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct CallState {
+    call: AgentCall,
+    at: CallAt,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum CallAt {
+    Waiting,
+    Started,
+    Finished { outcome: CallOutcome, result: Content },
+}
+
+/// What has to be done next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// Ask for a turn, after a pause.
+    Ask { turn: u32, pause_ms: u64 },
+    /// Make these calls of a turn, at once.
+    Call { turn: u32, calls: Vec<u32> },
+    /// Nobody knows how far this call came; say so instead of making it again.
+    Interrupted { turn: u32, call: u32 },
+    /// Tell the agent this, then ask.
+    Nudge { turn: u32, words: &'static str },
+    /// Nothing goes on by itself.
+    Stop(Stop),
+}
+
+/// Why a conversation does not go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The agent gets nowhere.
+    Stuck(Stuck),
+    /// No answer came.
+    NoAnswer(TurnFault),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stuck {
+    OnlyTalks,
+    SameCall,
+}
+
+impl Conversation {
+    /// Folds what happened since the step was handed out.
+    pub fn fold<'a>(acts: impl IntoIterator<Item = &'a AgentAct>) -> Self {
+        let mut conversation = Self::default();
+        acts.into_iter().for_each(|act| conversation.apply(act));
+        conversation
+    }
+
+    /// Takes in one more act. Total: what is in the log has happened.
+    pub fn apply(&mut self, act: &AgentAct) {
+        match act {
+            AgentAct::Assigned { .. } => {}
+            AgentAct::Answered { turn, said: _, calls, order, usage, ms: _ } => {
+                let calls_are_none = calls.is_empty();
+                let calls =
+                    calls.iter().map(|call| CallState { call: call.clone(), at: CallAt::Waiting }).collect();
+                self.idle = if calls_are_none { self.idle + 1 } else { 0 };
+                self.turns.push(TurnState { number: *turn, order: *order, calls });
+                self.faults.clear();
+                self.is_nudged = false;
+                self.usage.input += usage.input;
+                self.usage.output += usage.output;
+            }
+            AgentAct::Failed { fault, .. } => self.faults.push(*fault),
+            AgentAct::CallStarted { turn, call } => self.put(*turn, *call, CallAt::Started),
+            AgentAct::CallFinished { turn, call, outcome, result, .. } => {
+                self.put(*turn, *call, CallAt::Finished { outcome: *outcome, result: result.clone() });
+            }
+            AgentAct::Nudged { .. } => self.is_nudged = true,
+            AgentAct::Steered { .. } => {
+                self.idle = 0;
+                self.is_nudged = true;
+                self.judged_from = self.turns.len();
+                self.faults.clear();
+            }
+        }
+    }
+
+    fn put(&mut self, turn: u32, call: u32, at: CallAt) {
+        let turn = self.turns.iter_mut().find(|state| state.number == turn);
+        let state = turn.and_then(|turn| turn.calls.get_mut(usize::try_from(call).ok()?));
+        if let Some(state) = state {
+            state.at = at;
+        }
+    }
+
+    /// What has to be done next.
+    pub fn next(&self) -> Next {
+        let Some(last) = self.turns.last() else { return self.ask(1) };
+        if let Some(call) = last.first(|at| *at == CallAt::Started) {
+            return Next::Interrupted { turn: last.number, call };
+        }
+        if let Some(call) = last.first(|at| *at == CallAt::Waiting) {
+            let calls = match last.order {
+                CallOrder::OneByOne => vec![call],
+                CallOrder::AtOnce => last.waiting(),
+            };
+            return Next::Call { turn: last.number, calls };
+        }
+        let turn = last.number + 1;
+        if self.idle > MOST_NUDGES {
+            return Next::Stop(Stop::Stuck(Stuck::OnlyTalks));
+        }
+        let equal = self.equal_calls();
+        if equal >= EQUAL_CALLS_STOP {
+            return Next::Stop(Stop::Stuck(Stuck::SameCall));
+        }
+        match (self.is_nudged, last.calls.is_empty()) {
+            (false, true) => Next::Nudge { turn, words: NUDGE },
+            (false, false) if equal >= EQUAL_CALLS_HINT => Next::Nudge { turn, words: HINT },
+            (true | false, true | false) => self.ask(turn),
+        }
+    }
+
+    /// How many of the newest calls are the same one with the same answer.
+    fn equal_calls(&self) -> usize {
+        let judged = self.turns.get(self.judged_from..).unwrap_or_default();
+        let mut calls = judged.iter().flat_map(|turn| &turn.calls).rev();
+        let Some(last) = calls.next() else { return 0 };
+        1 + calls.take_while(|call| *call == last).count()
+    }
+
+    fn ask(&self, turn: u32) -> Next {
+        let Some(fault) = self.faults.last() else { return Next::Ask { turn, pause_ms: 0 } };
+        let failed = u32::try_from(self.faults.len()).unwrap_or(u32::MAX);
+        match fault {
+            TurnFault::Auth | TurnFault::UsageLimit | TurnFault::Unscripted => {
+                Next::Stop(Stop::NoAnswer(*fault))
+            }
+            _ if failed > MOST_RETRIES => Next::Stop(Stop::NoAnswer(*fault)),
+            TurnFault::RateLimit | TurnFault::Overloaded => {
+                Next::Ask { turn, pause_ms: FIRST_PAUSE_MS << (failed - 1) }
+            }
+            TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage => Next::Ask { turn, pause_ms: 0 },
+        }
+    }
+}
+
+impl TurnState {
+    fn waiting(&self) -> Vec<u32> {
+        let calls = self.calls.iter().zip(0..);
+        calls.filter(|(call, _)| call.at == CallAt::Waiting).map(|(_, number)| number).collect()
+    }
+
+    fn first(&self, is_so: impl Fn(&CallAt) -> bool) -> Option<u32> {
+        self.calls.iter().zip(0..).find(|(call, _)| is_so(&call.at)).map(|(_, number)| number)
+    }
+}

@@ -1,0 +1,130 @@
+use serde_json::json;
+
+use super::*;
+
+fn call(tool: &str) -> AgentCall {
+    AgentCall { tool: tool.to_owned(), arguments: Content::Inline(json!({})), expect_exit: None }
+}
+
+fn answered(turn: u32, tools: &[&str]) -> AgentAct {
+    AgentAct::Answered {
+        turn,
+        said: Content::Inline(json!("so")),
+        calls: tools.iter().map(|tool| call(tool)).collect(),
+        order: CallOrder::OneByOne,
+        usage: TokenCount { input: 10, output: 1 },
+        ms: 1,
+    }
+}
+
+fn started(turn: u32, call: u32) -> AgentAct {
+    AgentAct::CallStarted { turn, call }
+}
+
+fn finished(turn: u32, call: u32) -> AgentAct {
+    let result = Content::Inline(json!("done"));
+    AgentAct::CallFinished { turn, call, outcome: CallOutcome::Done, exit: None, result, ms: 1 }
+}
+
+fn failed(turn: u32, fault: TurnFault) -> AgentAct {
+    AgentAct::Failed { turn, fault, message: String::new(), ms: 1 }
+}
+
+fn nudged(turn: u32) -> AgentAct {
+    AgentAct::Nudged { turn, words: String::new() }
+}
+
+fn next(acts: &[AgentAct]) -> Next {
+    Conversation::fold(acts).next()
+}
+
+const fn ask(turn: u32) -> Next {
+    Next::Ask { turn, pause_ms: 0 }
+}
+
+#[test]
+fn a_turn_leads_to_its_calls_one_by_one_and_then_to_the_next() {
+    let mut acts = Vec::new();
+    assert_eq!(next(&acts), ask(1));
+    acts.push(answered(1, &["read", "edit"]));
+    assert_eq!(next(&acts), Next::Call { turn: 1, calls: vec![0] });
+    acts.extend([started(1, 0), finished(1, 0)]);
+    assert_eq!(next(&acts), Next::Call { turn: 1, calls: vec![1] });
+    acts.extend([started(1, 1), finished(1, 1)]);
+    assert_eq!(next(&acts), ask(2));
+    assert_eq!(Conversation::fold(&acts).usage, TokenCount { input: 10, output: 1 });
+}
+
+#[test]
+fn calls_that_belong_together_are_made_at_once() {
+    let AgentAct::Answered { turn, said, calls, usage, ms, .. } = answered(1, &["read", "grep"]) else {
+        unreachable!()
+    };
+    let acts = [AgentAct::Answered { turn, said, calls, order: CallOrder::AtOnce, usage, ms }];
+    assert_eq!(next(&acts), Next::Call { turn: 1, calls: vec![0, 1] });
+}
+
+#[test]
+fn a_call_that_had_begun_is_not_made_again() {
+    let mut acts = vec![answered(1, &["bash", "read"]), started(1, 0)];
+    assert_eq!(next(&acts), Next::Interrupted { turn: 1, call: 0 });
+    let result = Content::Inline(json!("interrupted"));
+    acts.push(AgentAct::CallFinished {
+        turn: 1,
+        call: 0,
+        outcome: CallOutcome::Interrupted,
+        exit: None,
+        result,
+        ms: 0,
+    });
+    assert_eq!(next(&acts), Next::Call { turn: 1, calls: vec![1] });
+}
+
+#[test]
+fn an_agent_that_only_talks_is_told_so_twice_and_then_stopped() {
+    let mut acts = vec![answered(1, &[])];
+    for turn in 2..4 {
+        assert!(matches!(next(&acts), Next::Nudge { words: NUDGE, .. }), "{turn}");
+        acts.push(nudged(turn));
+        assert_eq!(next(&acts), ask(turn));
+        acts.push(answered(turn, &[]));
+    }
+    assert_eq!(next(&acts), Next::Stop(Stop::Stuck(Stuck::OnlyTalks)));
+    acts.push(AgentAct::Steered { words: Content::Inline(json!("try the other file")), by: "ada".into() });
+    assert_eq!(next(&acts), ask(4), "a person set it right");
+}
+
+#[test]
+fn the_same_call_again_and_again_gets_a_hint_and_then_an_end() {
+    let mut acts = Vec::new();
+    for turn in 1..=3 {
+        assert_eq!(next(&acts), ask(turn));
+        acts.extend([answered(turn, &["read"]), started(turn, 0), finished(turn, 0)]);
+    }
+    assert!(matches!(next(&acts), Next::Nudge { words: HINT, .. }));
+    acts.push(nudged(4));
+    assert_eq!(next(&acts), ask(4));
+    let mut other = acts.clone();
+    other.extend([answered(4, &["grep"]), started(4, 0), finished(4, 0)]);
+    assert_eq!(next(&other), ask(5), "it does something else");
+    for turn in 4..=5 {
+        acts.extend([answered(turn, &["read"]), started(turn, 0), finished(turn, 0), nudged(turn + 1)]);
+    }
+    assert_eq!(next(&acts), Next::Stop(Stop::Stuck(Stuck::SameCall)));
+}
+
+#[test]
+fn a_turn_without_an_answer_is_asked_again_with_patience_where_that_helps() {
+    let mut acts = Vec::new();
+    for (failures, pause_ms) in [(1, 2_000), (2, 4_000), (3, 8_000), (4, 16_000)] {
+        acts.push(failed(1, TurnFault::Overloaded));
+        assert_eq!(next(&acts), Next::Ask { turn: 1, pause_ms }, "{failures}");
+    }
+    acts.push(failed(1, TurnFault::Overloaded));
+    assert_eq!(next(&acts), Next::Stop(Stop::NoAnswer(TurnFault::Overloaded)));
+    assert_eq!(next(&[failed(1, TurnFault::Auth)]), Next::Stop(Stop::NoAnswer(TurnFault::Auth)));
+    assert_eq!(
+        next(&[failed(1, TurnFault::CutOff), answered(1, &["read"])]),
+        Next::Call { turn: 1, calls: vec![0] }
+    );
+}
