@@ -12,6 +12,7 @@
 //! | work due, driven | start work, finish work | `WorkStarted`; `WorkFinished`, then the way on |
 //! | gate open | answer, time out | `GateAnswered`, then the way on; `GateExpired`, `Closed` |
 //! | open | reissue an older node, checkpoint, report | `HandleReissued`, `Checkpointed`, `Reported` |
+//! | open | something of an agent that we drive | `Agent` |
 //! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
 //! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | close | `Closed` |
@@ -29,8 +30,8 @@ mod tests;
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, Place, Restored, Seq,
-    SessionEvent, SessionId, SessionKey, StepId, Timestamp, WorkspaceId,
+    AgentAct, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, Place,
+    Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp, TokenCount, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +76,9 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_zero")]
     returns: u32,
     pub steps_finished: u64,
+    /// What the agents that we drive have used so far.
+    #[serde(default, skip_serializing_if = "Spent::is_nothing")]
+    pub spent: Spent,
     /// How often it was continued after it was completed.
     pub phase: u32,
     pub closed: Option<CloseOutcome>,
@@ -151,6 +155,28 @@ pub struct Park {
     pub step: StepId,
 }
 
+/// What turns have cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spent {
+    pub turns: u64,
+    pub tokens: TokenCount,
+}
+
+impl Spent {
+    fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+
+    fn add(&mut self, act: &AgentAct) {
+        if let AgentAct::Answered { usage, .. } = act {
+            self.turns += 1;
+            self.tokens.input += usage.input;
+            self.tokens.output += usage.output;
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Offer {
@@ -202,6 +228,7 @@ impl Session {
             reissued: Vec::new(),
             returns: 0,
             steps_finished: 0,
+            spent: Spent::default(),
             phase: 0,
             closed: None,
         })
@@ -271,6 +298,7 @@ impl Session {
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. } => {}
+            SessionEvent::Agent { node: _, act } => self.spent.add(act),
             SessionEvent::Rewound { .. } => self.returns = 0,
             SessionEvent::Closed { outcome } => self.close_with(outcome),
         }

@@ -19,6 +19,7 @@ pub enum AgentAct {
     CallFinished {
         turn: u32,
         call: u32,
+        tool: String,
         outcome: CallOutcome,
         /// How a command ended.
         #[serde(default, skip_serializing_if = "Option::is_none")]

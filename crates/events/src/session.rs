@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentAct;
 use crate::content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 use crate::ids::{Epoch, NodeId, Nonce, SessionId, SessionKey, StepId, WorkspaceId};
 use crate::time::Timestamp;
@@ -176,6 +177,12 @@ pub enum SessionEvent {
         kind: ReportKind,
         report: Content,
     },
+    /// Something happened between the session and an agent that we drive.
+    Agent {
+        /// The step that it was about.
+        node: Option<NodeId>,
+        act: AgentAct,
+    },
     /// Somebody sent the session back on purpose; the fork that follows says where to.
     Rewound {
         to: NodeId,
@@ -285,6 +292,7 @@ impl SessionEvent {
             | Self::GateExpired { .. }
             | Self::Checkpointed { .. }
             | Self::Reported { .. }
+            | Self::Agent { .. }
             | Self::Rewound { .. }
             | Self::Continued { .. } => Vec::new(),
         }
@@ -321,6 +329,7 @@ impl SessionEvent {
                 Parts::default().words(considered.iter_mut().map(|one| &mut one.because))
             }
             Self::LoopExhausted { because, .. } => Parts::default().words([because]),
+            Self::Agent { act, .. } => agent_parts(act),
             Self::DriverTaken { driver, .. } => Parts::default().words([&mut driver.host]),
             Self::Closed { outcome: CloseOutcome::Cancelled { by, reason } } => {
                 Parts::default().words([by].into_iter().chain(reason))
@@ -333,6 +342,22 @@ impl SessionEvent {
             | Self::HandleReissued { .. }
             | Self::GateExpired { .. } => Parts::default(),
         }
+    }
+}
+
+fn agent_parts(act: &mut AgentAct) -> Parts<'_> {
+    match act {
+        AgentAct::Assigned { settings: content, .. } | AgentAct::CallFinished { result: content, .. } => {
+            Parts::of(content)
+        }
+        AgentAct::Answered { said, calls, .. } => {
+            calls.iter_mut().fold(Parts::of(said), |parts, call| parts.and(&mut call.arguments))
+        }
+        AgentAct::Failed { message: words, .. } | AgentAct::Nudged { words, .. } => {
+            Parts::default().words([words])
+        }
+        AgentAct::CallStarted { .. } => Parts::default(),
+        AgentAct::Steered { words, by } => Parts::of(words).words([by]),
     }
 }
 

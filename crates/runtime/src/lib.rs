@@ -35,8 +35,8 @@ pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use error::{Error, Kind};
 pub use places::Places;
 pub use reader::{
-    Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader, StoryEntry,
-    Tail, Telling, WorkspaceView, clear_winner,
+    AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader,
+    StoryEntry, Tail, Telling, ToldCall, WorkspaceView, clear_winner,
 };
 pub use recap::{Recap, TOKEN_BYTES};
 pub use resuming::ResumeQuery;
@@ -64,9 +64,9 @@ pub mod types {
     pub use longhaul_core::workflow::answer::{Answer, Requires};
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
-        Channel, Checkout, Choice, CloseOutcome, Considered, Digest, Driver, Epoch, GateKind, NodeId,
-        Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp, Verdict as GateVerdict,
-        WorkspaceId,
+        CallOutcome, Channel, Checkout, Choice, CloseOutcome, Considered, Digest, Driver, Epoch, GateKind,
+        NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp,
+        Verdict as GateVerdict, WorkspaceId,
     };
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

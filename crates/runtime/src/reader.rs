@@ -1,5 +1,6 @@
 //! Everything that only reads.
 
+mod agent;
 mod artifacts;
 mod events;
 mod find;
@@ -21,6 +22,7 @@ use longhaul_store::watch::{Watcher, Woke};
 use longhaul_store::{DamagedRow, Decision, Exported, Finding, Log, SqliteLog, StoreError, StreamReport};
 use serde_json::Value;
 
+pub use agent::{AgentDid, ToldCall};
 pub use artifacts::Artifact;
 pub use gates::{Before, GateEntry, GateState};
 pub use ranking::{Ranked, clear_winner};

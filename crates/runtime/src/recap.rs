@@ -101,6 +101,7 @@ fn told(entry: &StoryEntry) -> Option<String> {
         | Happened::GateExpired { .. }
         | Happened::Parked { .. }
         | Happened::Reported { .. }
+        | Happened::Agent { .. }
         | Happened::HandleReissued { .. }
         | Happened::Forked { .. }
         | Happened::Closed { .. }

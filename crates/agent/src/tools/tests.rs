@@ -1,3 +1,5 @@
+//! Tools on real files, with the outside one folder up.
+
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 

@@ -1,3 +1,5 @@
+//! Scripts in, turns out.
+
 use serde_json::json;
 
 use super::*;

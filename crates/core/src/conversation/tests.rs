@@ -1,3 +1,5 @@
+//! Acts in, the next thing to do out.
+
 use serde_json::json;
 
 use super::*;
@@ -23,7 +25,15 @@ fn started(turn: u32, call: u32) -> AgentAct {
 
 fn finished(turn: u32, call: u32) -> AgentAct {
     let result = Content::Inline(json!("done"));
-    AgentAct::CallFinished { turn, call, outcome: CallOutcome::Done, exit: None, result, ms: 1 }
+    AgentAct::CallFinished {
+        turn,
+        call,
+        tool: "read".into(),
+        outcome: CallOutcome::Done,
+        exit: None,
+        result,
+        ms: 1,
+    }
 }
 
 fn failed(turn: u32, fault: TurnFault) -> AgentAct {
@@ -72,6 +82,7 @@ fn a_call_that_had_begun_is_not_made_again() {
     acts.push(AgentAct::CallFinished {
         turn: 1,
         call: 0,
+        tool: "bash".into(),
         outcome: CallOutcome::Interrupted,
         exit: None,
         result,

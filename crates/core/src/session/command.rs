@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, Place, Reason,
-    ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp, Verdict, WorkspaceId,
+    AgentAct, Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
+    Place, Reason, ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp, Verdict,
+    WorkspaceId,
 };
 
 /// Makes a session. Random bytes come from the caller.
@@ -104,6 +105,16 @@ pub enum Command {
         kind: ReportKind,
         report: Content,
     },
+    /// What happened between the session and the agent that its driver asks.
+    Act {
+        epoch: Epoch,
+        acts: Vec<AgentAct>,
+    },
+    /// The driver gives the step up: a person has to look at it.
+    Park {
+        epoch: Epoch,
+        reasons: Vec<Reason>,
+    },
     Rewind {
         rewind: RewindTo,
     },
@@ -138,6 +149,8 @@ impl Command {
             | Self::ExpireGate { .. }
             | Self::Checkpoint { .. }
             | Self::Report { .. }
+            | Self::Act { .. }
+            | Self::Park { .. }
             | Self::Close { .. } => false,
         }
     }
@@ -253,6 +266,8 @@ pub enum Rejection {
         "the session went back {returns} times by older handles and does not do so again by itself; go on from where it stands, or have a person rewind it (`longhaul session rewind`)"
     )]
     TooManyReturns { returns: u32 },
+    #[error("no step is out that could be given up; look at the session again")]
+    NothingToPark,
     #[error("node {node} was never handed out in this session; ask for the current step")]
     NoSuchNode { node: NodeId },
     #[error("there is no work {work} to do in this session; look at the session again")]
@@ -294,6 +309,7 @@ impl Rejection {
             Self::StepIsOut { .. } => "E0208",
             Self::NotLive { .. }
             | Self::TooManyReturns { .. }
+            | Self::NothingToPark
             | Self::NoSuchNode { .. }
             | Self::NoSuchWork { .. } => "E0204",
             Self::NoSuchGate { .. } | Self::WeakChannel { .. } | Self::GateNotDue { .. } => "E0209",

@@ -75,6 +75,12 @@ impl Session {
             Command::Report { kind, report } => {
                 Ok(vec![SessionEvent::Reported { node: self.node(), kind, report }])
             }
+            Command::Act { epoch, acts } => {
+                self.lease_of(epoch)?;
+                let node = self.node();
+                Ok(acts.into_iter().map(|act| SessionEvent::Agent { node, act }).collect())
+            }
+            Command::Park { epoch, reasons } => self.park(epoch, reasons),
             Command::Close { actor, outcome } => self.close(actor, outcome),
         }
     }
@@ -175,6 +181,15 @@ impl Session {
             return Err(Rejection::NoSuchNode { node });
         }
         events.push(SessionEvent::HandleReissued { node, nonce });
+        Ok(events)
+    }
+
+    fn park(&self, epoch: Epoch, reasons: Vec<Reason>) -> Result<Vec<SessionEvent>, Rejection> {
+        self.lease_of(epoch)?;
+        let tip = self.tip().ok_or(Rejection::NothingToPark)?;
+        let park = Arrival::Park { step: tip.step.clone(), reasons, place: self.place.clone() };
+        let mut events = vec![SessionEvent::DriverReleased { epoch }];
+        self.trail(&mut events).go(Some(tip.node), park.into());
         Ok(events)
     }
 

@@ -101,6 +101,7 @@ impl Reader {
                 | SessionEvent::Parked { .. }
                 | SessionEvent::Checkpointed { .. }
                 | SessionEvent::Reported { .. }
+                | SessionEvent::Agent { .. }
                 | SessionEvent::Rewound { .. }
                 | SessionEvent::Continued { .. } => {}
             }

@@ -41,6 +41,7 @@ impl Reader {
                 | SessionEvent::GateExpired { .. }
                 | SessionEvent::Checkpointed { .. }
                 | SessionEvent::Reported { .. }
+                | SessionEvent::Agent { .. }
                 | SessionEvent::Rewound { .. }
                 | SessionEvent::Continued { .. } => {}
             }

@@ -6,7 +6,7 @@ use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
 use longhaul_core::walk::view::gate_id;
 use longhaul_events::{
-    Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, ReportKind, Seq,
+    AgentAct, Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, ReportKind, Seq,
     SessionEvent, SessionId, StepId, Verdict,
 };
 use longhaul_store::views::SessionRow;
@@ -14,6 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::Reader;
+use super::agent::AgentDid;
 use super::artifacts::artifact_id;
 use super::events::Told;
 use crate::error::Error;
@@ -103,6 +104,11 @@ pub enum Happened {
         step: Option<StepId>,
         kind: ReportKind,
         report: Value,
+    },
+    /// Between the session and an agent that we drive.
+    Agent {
+        step: Option<StepId>,
+        act: AgentDid,
     },
     HandleReissued {
         step: StepId,
@@ -244,6 +250,7 @@ impl Teller<'_> {
                 Happened::Noted { step: self.step(node), notes: reader.words(&notes)? }
             }
             SessionEvent::Reported { node, kind, report } => self.reported(node, kind, &report)?,
+            SessionEvent::Agent { node, act } => self.agent(node, &act)?,
             SessionEvent::WorkBegan { work, step, .. } => Happened::WorkDue { step: self.learn(work, step) },
             SessionEvent::WorkStarted { work, what, .. } => {
                 Happened::WorkStarted { step: self.step(work), doing: reader.value(&what)? }
@@ -280,6 +287,11 @@ impl Teller<'_> {
                 Happened::LoopExhausted { step, iterations, because }
             }
         }))
+    }
+
+    fn agent(&self, node: Option<NodeId>, act: &AgentAct) -> Result<Happened, Error> {
+        let step = node.map(|node| self.step(node));
+        Ok(Happened::Agent { step, act: AgentDid::tell(act, self.reader)? })
     }
 
     fn reported(&self, node: Option<NodeId>, kind: ReportKind, report: &Content) -> Result<Happened, Error> {

@@ -232,6 +232,7 @@ impl SessionRow {
             SessionEvent::Checkpointed { notes, .. } => self.note(notes),
             SessionEvent::DriverRenewed { .. }
             | SessionEvent::Reported { .. }
+            | SessionEvent::Agent { .. }
             | SessionEvent::HandleReissued { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }

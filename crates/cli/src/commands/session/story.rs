@@ -1,7 +1,9 @@
 //! The story of a session in words.
 
-use longhaul_runtime::types::{Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind};
-use longhaul_runtime::{Branch, Happened, StoryEntry};
+use longhaul_runtime::types::{
+    CallOutcome, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind,
+};
+use longhaul_runtime::{AgentDid, Branch, Happened, StoryEntry};
 use serde_json::Value;
 
 use super::row::SessionLine;
@@ -47,6 +49,7 @@ fn told(what: &Happened) -> (String, Vec<String>) {
         }
         Happened::Noted { step, notes } => (format!("notes in the middle of `{step}`"), vec![notes.clone()]),
         Happened::Reported { kind, report, .. } => (reported(*kind).to_owned(), vec![short(report)]),
+        Happened::Agent { act, .. } => agent(act),
         Happened::Closed { outcome } => alone(closed(outcome)),
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
@@ -78,6 +81,38 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             (format!("{by} went back to `{step}`"), vec![reason.clone()])
         }
         Happened::Forked { step, left } => (format!("goes on from `{step}` again"), branch(left)),
+    }
+}
+
+fn agent(act: &AgentDid) -> (String, Vec<String>) {
+    match act {
+        AgentDid::Assigned { agent } => (format!("`{agent}` drives it"), Vec::new()),
+        AgentDid::Answered { turn, said, calls, usage, .. } => {
+            let tokens = format!("turn {turn}: {} in, {} out", usage.input, usage.output);
+            let calls = calls.iter().map(|call| format!("{} {}", call.tool, short(&call.arguments)));
+            (tokens, [said.clone()].into_iter().filter(|said| !said.is_empty()).chain(calls).collect())
+        }
+        AgentDid::Failed { turn, message, .. } => {
+            (format!("turn {turn} has no answer"), vec![message.clone()])
+        }
+        AgentDid::CallStarted { turn, call } => {
+            (format!("call {} of turn {turn} started", call + 1), Vec::new())
+        }
+        AgentDid::CallFinished { turn, tool, outcome, exit, result, ms, .. } => {
+            let exit = exit.map_or_else(String::new, |exit| format!(", exit {exit}"));
+            (format!("turn {turn}: {tool} {}{exit}, {ms} ms", call_outcome(*outcome)), vec![cut(result)])
+        }
+        AgentDid::Nudged { words, .. } => ("the agent was told to go on".to_owned(), vec![words.clone()]),
+        AgentDid::Steered { words, by } => (format!("{by} told the agent"), vec![words.clone()]),
+    }
+}
+
+const fn call_outcome(outcome: CallOutcome) -> &'static str {
+    match outcome {
+        CallOutcome::Done => "done",
+        CallOutcome::Refused => "refused",
+        CallOutcome::Interrupted => "interrupted",
+        CallOutcome::Stopped => "stopped",
     }
 }
 

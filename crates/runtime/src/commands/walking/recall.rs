@@ -108,6 +108,7 @@ impl Commands {
             | SessionEvent::GateExpired { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. }
+            | SessionEvent::Agent { .. }
             | SessionEvent::Rewound { .. }
             | SessionEvent::Continued { .. } => return Ok(None),
         }))
@@ -296,6 +297,7 @@ fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_event
         | SessionEvent::Parked { .. }
         | SessionEvent::Checkpointed { .. }
         | SessionEvent::Reported { .. }
+        | SessionEvent::Agent { .. }
         | SessionEvent::Rewound { .. }
         | SessionEvent::Continued { .. } => None,
     })

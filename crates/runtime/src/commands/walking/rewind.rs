@@ -173,6 +173,7 @@ fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
         | SessionEvent::Parked { .. }
         | SessionEvent::Checkpointed { .. }
         | SessionEvent::Reported { .. }
+        | SessionEvent::Agent { .. }
         | SessionEvent::Rewound { .. }
         | SessionEvent::Continued { .. } => None,
     }

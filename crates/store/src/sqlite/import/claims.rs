@@ -99,6 +99,7 @@ impl Gathering {
             | SessionEvent::Parked { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. }
+            | SessionEvent::Agent { .. }
             | SessionEvent::Rewound { .. }
             | SessionEvent::Continued { .. } => {}
         }

@@ -1,0 +1,87 @@
+//! What an agent did, told for people.
+
+use longhaul_events::{AgentAct, CallOutcome, TokenCount, TurnFault};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::Reader;
+use crate::error::Error;
+
+/// One act, with what it carries in place.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "did", rename_all = "snake_case")]
+pub enum AgentDid {
+    Assigned {
+        agent: String,
+    },
+    Answered {
+        turn: u32,
+        said: String,
+        calls: Vec<ToldCall>,
+        usage: TokenCount,
+        ms: u64,
+    },
+    Failed {
+        turn: u32,
+        fault: TurnFault,
+        message: String,
+        ms: u64,
+    },
+    CallStarted {
+        turn: u32,
+        call: u32,
+    },
+    CallFinished {
+        turn: u32,
+        call: u32,
+        tool: String,
+        outcome: CallOutcome,
+        exit: Option<i32>,
+        result: String,
+        ms: u64,
+    },
+    Nudged {
+        turn: u32,
+        words: String,
+    },
+    Steered {
+        words: String,
+        by: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ToldCall {
+    pub tool: String,
+    pub arguments: Value,
+}
+
+impl AgentDid {
+    pub(super) fn tell(act: &AgentAct, reader: &Reader) -> Result<Self, Error> {
+        Ok(match act {
+            AgentAct::Assigned { agent, settings: _ } => Self::Assigned { agent: agent.clone() },
+            AgentAct::Answered { turn, said, calls, order: _, usage, ms } => {
+                let told = |call: &longhaul_events::AgentCall| {
+                    Ok(ToldCall { tool: call.tool.clone(), arguments: reader.value(&call.arguments)? })
+                };
+                let calls = calls.iter().map(told).collect::<Result<_, Error>>()?;
+                Self::Answered { turn: *turn, said: reader.words(said)?, calls, usage: *usage, ms: *ms }
+            }
+            AgentAct::Failed { turn, fault, message, ms } => {
+                Self::Failed { turn: *turn, fault: *fault, message: message.clone(), ms: *ms }
+            }
+            AgentAct::CallStarted { turn, call } => Self::CallStarted { turn: *turn, call: *call },
+            AgentAct::CallFinished { turn, call, tool, outcome, exit, result, ms } => Self::CallFinished {
+                turn: *turn,
+                call: *call,
+                tool: tool.clone(),
+                outcome: *outcome,
+                exit: *exit,
+                result: reader.words(result)?,
+                ms: *ms,
+            },
+            AgentAct::Nudged { turn, words } => Self::Nudged { turn: *turn, words: words.clone() },
+            AgentAct::Steered { words, by } => Self::Steered { words: reader.words(words)?, by: by.clone() },
+        })
+    }
+}
