@@ -60,6 +60,13 @@ impl Reader {
     }
 }
 
+impl Ranked {
+    /// Whether it began where somebody stands now, or has something of what they said.
+    pub fn is_near(&self) -> bool {
+        self.merit.id || self.merit.words > 0 || self.merit.workflow || self.merit.near > Near::Elsewhere
+    }
+}
+
 /// The one that is clearly meant, if one is.
 pub fn clear_winner(ranked: &[Ranked]) -> Option<&Ranked> {
     let first = ranked.first()?;
@@ -116,13 +123,17 @@ fn quoted(words: &[String]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether it began at this commit, and on this branch of this checkout.
+/// Whether it began at this commit, and on this branch of this checkout. Where the checkout is not known, its path is
+/// empty, and the branch counts alone. A commit may be shortened.
 fn same_place(then: Option<&Checkout>, here: Option<&Checkout>, because: &mut Vec<String>) -> Near {
     const SHORT: usize = 10;
+    const SHORTEST: usize = 7;
     let (Some(then), Some(here)) = (then, here) else { return Near::Elsewhere };
-    let head = then.head.as_ref().filter(|head| here.head.as_ref() == Some(*head));
+    let is_this =
+        |head: &str, wanted: &str| head == wanted || (wanted.len() >= SHORTEST && head.starts_with(wanted));
+    let head = then.head.as_ref().filter(|head| here.head.as_ref().is_some_and(|here| is_this(head, here)));
     because.extend(head.map(|head| format!("began at this commit ({})", &head[..SHORT.min(head.len())])));
-    let on_branch = then.path == here.path;
+    let on_branch = here.path.is_empty() || then.path == here.path;
     let branch = then.branch.as_ref().filter(|branch| on_branch && here.branch.as_ref() == Some(*branch));
     because.extend(branch.map(|branch| format!("began on branch `{branch}`")));
     match (head, branch) {
