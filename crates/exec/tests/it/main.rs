@@ -4,6 +4,7 @@ mod capture;
 mod ending;
 mod environment;
 mod labels;
+mod sandbox;
 mod starting;
 mod support;
 mod tree;
