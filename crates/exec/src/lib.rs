@@ -29,6 +29,7 @@ mod labelled;
 mod mark;
 mod program;
 mod pump;
+mod room;
 mod running;
 pub mod sandbox;
 mod spawn;

@@ -14,6 +14,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use crate::kill::{self, Ended};
 use crate::mark::Mark;
 use crate::pump::Pump;
+use crate::room::Room;
 use crate::spawn::{Spawned, Walls, spawn};
 use crate::tree::{Eve, Tree};
 use crate::{Error, Finished, Outcome, Program};
@@ -58,6 +59,7 @@ struct Supervisor {
     walls: Option<Walls>,
     tree: Tree,
     pump: Pump,
+    room: Option<Room>,
     started_at: Instant,
 }
 
@@ -76,7 +78,10 @@ impl Supervisor {
             Ok((tree, pump))
         });
         match watched {
-            Ok((tree, pump)) => Self { program, child, walls, tree, pump, started_at }.behind_walls(),
+            Ok((tree, pump)) => {
+                let room = program.sandbox.as_ref().and_then(Room::of);
+                Self { program, child, walls, tree, pump, room, started_at }.behind_walls()
+            }
             Err(error) => {
                 // It has only just begun, and without a tree its own process is all that can be reached.
                 let _ = child.kill();
@@ -130,7 +135,11 @@ impl Supervisor {
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 return Ok(Cause::Time);
             }
-            self.pump.turn(deadline).map_err(|source| self.failed("move its output", source))?;
+            if self.room.as_mut().is_some_and(|room| room.is_gone(Instant::now())) {
+                return Ok(Cause::Room);
+            }
+            let next = [deadline, self.room.as_ref().map(Room::next_look)].into_iter().flatten().min();
+            self.pump.turn(next).map_err(|source| self.failed("move its output", source))?;
         }
     }
 
@@ -173,6 +182,7 @@ impl Supervisor {
         };
         let outcome = match (cause, status) {
             (Cause::Time, _) => Outcome::TimedOut,
+            (Cause::Room, _) => Outcome::OutOfRoom,
             (Cause::Asked, _) | (Cause::ItsOwn, None) => Outcome::Stopped,
             (Cause::ItsOwn, Some(status)) => own_outcome(status),
         };
@@ -204,7 +214,9 @@ impl Supervisor {
         match (&mut self.walls, cause) {
             (None, _) => killed,
             (Some(walls), Cause::ItsOwn) => killed + walls.left_behind().unwrap_or(0),
-            (Some(walls), Cause::Time | Cause::Asked) => killed.saturating_sub(walls.own_processes()),
+            (Some(walls), Cause::Time | Cause::Asked | Cause::Room) => {
+                killed.saturating_sub(walls.own_processes())
+            }
         }
     }
 
@@ -219,6 +231,7 @@ enum Cause {
     ItsOwn,
     Time,
     Asked,
+    Room,
 }
 
 fn own_outcome(status: ExitStatus) -> Outcome {

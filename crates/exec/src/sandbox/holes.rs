@@ -38,8 +38,10 @@ const METADATA: Hole = Hole {
     name: "metadata",
     what: "modes, times, owners and extended attributes of your files can be changed anywhere",
 };
-const NAMES: Hole =
-    Hole { name: "names", what: "whether a file exists, its size and its times can be seen anywhere" };
+const NAMES: Hole = Hole {
+    name: "names",
+    what: "whether a file exists, its size and its times can be seen anywhere, and its changes watched",
+};
 const PROCESSES: Hole = Hole { name: "processes", what: "the command lines of all processes can be read" };
 const SYSTEM_V: Hole = Hole {
     name: "system-v",

@@ -56,10 +56,7 @@ mod tests {
             .gateway(gateway);
         let text = profile(&sandbox, Path::new("/srv/ada/c"));
         assert!(text.starts_with("(version 1)\n(deny default)\n"), "{text}");
-        assert!(
-            text.contains("(allow file-read* file-write* (subpath \"/srv/ada/a \\\"b\\\"\"))"),
-            "{text}"
-        );
+        assert!(text.contains("(allow file-read* file-write* (subpath \"/srv/ada/a \\\"b\\\"\"))"), "{text}");
         assert!(text.contains("(deny file-read* file-write* (subpath \"/srv/ada/.ssh\"))"), "{text}");
         assert!(text.contains("localhost:8080") && !text.contains("(allow network*)"), "{text}");
         assert_eq!(wrapper(&sandbox, Path::new("/"))[1], "-p");

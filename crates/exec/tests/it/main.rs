@@ -3,6 +3,7 @@
 mod capture;
 mod ending;
 mod environment;
+mod escapes;
 mod labels;
 mod sandbox;
 mod starting;

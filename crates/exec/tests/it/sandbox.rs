@@ -206,3 +206,18 @@ fn when_the_first_process_outside_is_killed_everything_inside_dies() {
     wait_until("the inner process is gone", || !is_alive(inner));
     assert_eq!(running.wait().unwrap().outcome, Outcome::Signalled(9));
 }
+
+#[test]
+fn a_program_that_fills_the_disk_is_ended_before_the_reserve_is_gone() {
+    for level in LEVELS {
+        let folder = tempfile::tempdir().unwrap();
+        let found = rustix::fs::statvfs(folder.path()).unwrap();
+        // What others do to the disk meanwhile only ends it sooner, or makes it end by itself.
+        let reserve = (found.f_bavail * found.f_frsize).saturating_sub(64 << 20);
+        let limits = Limits { disk_reserve_bytes: Some(reserve), ..Limits::default() };
+        let script = "for i in $(seq 60); do head -c 8388608 /dev/zero > part-$i; sleep 0.02; done";
+        let program = sh(script).directory(folder.path()).grace(Duration::ZERO);
+        let sandbox = sandbox(level).writable(folder.path()).limits(limits);
+        assert_eq!(run(&program.sandbox(sandbox)).unwrap().outcome, Outcome::OutOfRoom, "{level:?}");
+    }
+}
