@@ -33,6 +33,15 @@ pub enum Error {
     #[error("could not start `{}`; look at the cause and try again", .program.display())]
     Start { program: OsString, source: io::Error },
 
+    #[error("could not start `{}` in its sandbox: could not {step}: {source}; `longhaul sandbox check` tells what works here", .program.display())]
+    Sandbox { program: OsString, step: String, source: io::Error },
+
+    #[error("could not start `{}` in its sandbox: `{}` cannot be bound: {source}; check the path", .program.display(), .path.display())]
+    SandboxPath { program: OsString, path: PathBuf, source: io::Error },
+
+    #[error("could not start `{}` in its sandbox: `{}` lies in `{}`, which is to be hidden; hide or bind, not both", .program.display(), .path.display(), .hidden.display())]
+    SandboxHidden { program: OsString, path: PathBuf, hidden: PathBuf },
+
     #[error("could not {doing} for `{}`, which does not run now; look at the cause and try again", .program.display())]
     Supervise { program: OsString, doing: &'static str, source: io::Error },
 

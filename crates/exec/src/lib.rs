@@ -15,8 +15,11 @@
 //! A program may also carry a label there ([`Program::label`]). A supervisor that is killed leaves its program
 //! behind; whoever comes next finds it by its label and ends it ([`end_labelled`]).
 //!
-//! What this cannot find: a process that left its group *and* outlived its parent *and* wiped or hid its
-//! environment before we first looked. Only a PID namespace holds those. On systems other than Linux the
+//! A program may be started in a [`Sandbox`]. At level full its tree is a process namespace of its own, which the
+//! kernel kills as a whole.
+//!
+//! What this cannot find without one: a process that left its group *and* outlived its parent *and* wiped or hid its
+//! environment before we first looked. On systems other than Linux the
 //! tree is the process group alone.
 
 mod captured;
@@ -26,7 +29,9 @@ mod labelled;
 mod mark;
 mod program;
 mod pump;
+mod room;
 mod running;
+pub mod sandbox;
 mod spawn;
 mod supervisor;
 mod tree;
@@ -38,3 +43,4 @@ pub use program::{Environment, Program, Stdin};
 pub use running::{
     Finished, Outcome, Running, Stopper, detach, is_alive, leave_session, run, start, started_ticks,
 };
+pub use sandbox::Sandbox;

@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::Sandbox;
+
 const DEFAULT_GRACE: Duration = Duration::from_secs(5);
 const DEFAULT_CAPTURE_LIMIT_BYTES: usize = 1024 * 1024;
 
@@ -24,6 +26,7 @@ pub struct Program {
     pub(crate) grace: Duration,
     pub(crate) capture_limit_bytes: usize,
     pub(crate) label: Option<String>,
+    pub(crate) sandbox: Option<Sandbox>,
 }
 
 /// What a program's environment starts from, before variables are removed and set.
@@ -61,6 +64,7 @@ impl Program {
             grace: DEFAULT_GRACE,
             capture_limit_bytes: DEFAULT_CAPTURE_LIMIT_BYTES,
             label: None,
+            sandbox: None,
         }
     }
 
@@ -136,6 +140,28 @@ impl Program {
         self
     }
 
+    /// The walls around it. Of our own environment it then gets only what the policy keeps.
+    pub fn sandbox(mut self, sandbox: Sandbox) -> Self {
+        self.sandbox = Some(sandbox);
+        self
+    }
+
+    /// The whole environment in a sandbox, but for our own mark.
+    pub(crate) fn variables_inside(&self, sandbox: &Sandbox) -> Vec<(OsString, OsString)> {
+        let mut variables: Vec<(OsString, OsString)> = match &self.environment {
+            Environment::Inherit => std::env::vars_os().filter(|(name, _)| sandbox.keeps(name)).collect(),
+            Environment::Only(list) => list.clone(),
+        };
+        variables.retain(|(name, _)| !self.removed.contains(name));
+        let is_set = |name: &str| self.set.iter().any(|(set, _)| set == name);
+        if !is_set("HOME") {
+            variables.retain(|(name, _)| name != "HOME");
+            variables.push(("HOME".into(), sandbox.home.clone().into()));
+        }
+        variables.extend(self.set.iter().cloned());
+        variables
+    }
+
     /// The value the program will see for a variable.
     pub(crate) fn variable(&self, name: &OsStr) -> Option<OsString> {
         if let Some((_, value)) = self.set.iter().rfind(|(set, _)| set == name) {
@@ -145,6 +171,7 @@ impl Program {
             return None;
         }
         match &self.environment {
+            Environment::Inherit if self.sandbox.as_ref().is_some_and(|sandbox| !sandbox.keeps(name)) => None,
             Environment::Inherit => std::env::var_os(name),
             Environment::Only(list) => {
                 list.iter().rfind(|(only, _)| only == name).map(|(_, value)| value.clone())
@@ -169,6 +196,7 @@ impl fmt::Debug for Program {
             .field("grace", &self.grace)
             .field("capture_limit_bytes", &self.capture_limit_bytes)
             .field("label", &self.label)
+            .field("sandbox", &self.sandbox)
             .finish()
     }
 }

@@ -134,6 +134,8 @@ pub enum Outcome {
     Signalled(i32),
     /// We killed it because its time was over.
     TimedOut,
+    /// We killed it because a disk that it wrote to came below the reserve of its sandbox.
+    OutOfRoom,
     /// We killed it because `kill`, a `Stopper` or a drop asked for it.
     Stopped,
 }

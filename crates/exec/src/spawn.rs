@@ -1,6 +1,6 @@
 //! The one place where a process comes into being. Says precisely why one could not.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,31 @@ use std::process::{Child, Command, Stdio};
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 
+#[cfg_attr(not(target_os = "linux"), path = "spawn/wrapped.rs")]
+mod inside;
+
+pub(crate) use inside::Walls;
+
 use crate::mark::{self, Mark};
 use crate::{Environment, Error, Program, Stdin};
 
+/// A process that was started. In a sandbox it is not yet the program.
+#[derive(Debug)]
+pub(crate) struct Spawned {
+    pub(crate) child: Child,
+    pub(crate) walls: Option<Walls>,
+}
+
 /// Starts the program in a process group of its own, marked, with pipes for its output.
-pub(crate) fn spawn(program: &Program, mark: &Mark) -> Result<Child, Error> {
+pub(crate) fn spawn(program: &Program, mark: &Mark) -> Result<Spawned, Error> {
     if let Some(directory) = &program.directory {
         check(program, directory)?;
     }
-    command(program, mark).spawn().map_err(|source| explain(program, source))
+    if let Some(sandbox) = &program.sandbox {
+        return inside::spawn(program, sandbox, mark);
+    }
+    let child = command(program, mark).spawn().map_err(|source| explain(program, source))?;
+    Ok(Spawned { child, walls: None })
 }
 
 /// Starts a program that outlives us: no pipes, no supervision, and of all marks only its own label. It must
@@ -50,14 +66,19 @@ fn check(program: &Program, directory: &Path) -> Result<(), Error> {
 fn command(program: &Program, mark: &Mark) -> Command {
     let mut command = bare(program);
     // Last, so that nothing a caller sets can hide a process from its own kill.
-    let outer = std::env::var_os(mark::VARIABLE);
-    command.env(mark::VARIABLE, mark.value(outer.as_deref(), program.label.as_deref()));
+    command.env(mark::VARIABLE, marks(program, mark));
     command.stdin(match program.stdin {
         Stdin::Null => Stdio::null(),
         Stdin::Bytes(_) => Stdio::piped(),
     });
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     command
+}
+
+/// The marks of all programs around this one, and its own.
+fn marks(program: &Program, mark: &Mark) -> OsString {
+    let outer = std::env::var_os(mark::VARIABLE);
+    mark.value(outer.as_deref(), program.label.as_deref())
 }
 
 /// The program with its directory and environment.

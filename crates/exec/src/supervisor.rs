@@ -14,7 +14,8 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use crate::kill::{self, Ended};
 use crate::mark::Mark;
 use crate::pump::Pump;
-use crate::spawn::spawn;
+use crate::room::Room;
+use crate::spawn::{Spawned, Walls, spawn};
 use crate::tree::{Eve, Tree};
 use crate::{Error, Finished, Outcome, Program};
 
@@ -55,8 +56,10 @@ fn never_started(handle: Handle) -> Error {
 struct Supervisor {
     program: Program,
     child: Child,
+    walls: Option<Walls>,
     tree: Tree,
     pump: Pump,
+    room: Option<Room>,
     started_at: Instant,
 }
 
@@ -67,7 +70,7 @@ impl Supervisor {
         let (exit, exit_notice) = io::pipe().map_err(|source| failed("make a pipe", source))?;
         let eve = Eve::now()?;
         let started_at = Instant::now();
-        let mut child = spawn(&program, &mark)?;
+        let Spawned { mut child, walls } = spawn(&program, &mark)?;
         let watched = Tree::new(eve, child.id(), mark).and_then(|tree| {
             let pump = announce_exit(child.id(), exit_notice)
                 .and_then(|()| Pump::new(&program, &mut child, exit, control))
@@ -75,7 +78,10 @@ impl Supervisor {
             Ok((tree, pump))
         });
         match watched {
-            Ok((tree, pump)) => Ok(Self { program, child, tree, pump, started_at }),
+            Ok((tree, pump)) => {
+                let room = program.sandbox.as_ref().and_then(Room::of);
+                Self { program, child, walls, tree, pump, room, started_at }.behind_walls()
+            }
             Err(error) => {
                 // It has only just begun, and without a tree its own process is all that can be reached.
                 let _ = child.kill();
@@ -83,6 +89,19 @@ impl Supervisor {
                 Err(error)
             }
         }
+    }
+
+    /// Where there are walls, the program runs only now.
+    fn behind_walls(mut self) -> Result<Self, Error> {
+        let put_up = match &mut self.walls {
+            Some(walls) => walls.put_up(&self.program),
+            None => Ok(()),
+        };
+        if let Err(error) = put_up {
+            self.abandon();
+            return Err(error);
+        }
+        Ok(self)
     }
 
     fn run(mut self) -> Result<Finished, Error> {
@@ -116,7 +135,11 @@ impl Supervisor {
             if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 return Ok(Cause::Time);
             }
-            self.pump.turn(deadline).map_err(|source| self.failed("move its output", source))?;
+            if self.room.as_mut().is_some_and(|room| room.is_gone(Instant::now())) {
+                return Ok(Cause::Room);
+            }
+            let next = [deadline, self.room.as_ref().map(Room::next_look)].into_iter().flatten().min();
+            self.pump.turn(next).map_err(|source| self.failed("move its output", source))?;
         }
     }
 
@@ -159,9 +182,11 @@ impl Supervisor {
         };
         let outcome = match (cause, status) {
             (Cause::Time, _) => Outcome::TimedOut,
+            (Cause::Room, _) => Outcome::OutOfRoom,
             (Cause::Asked, _) | (Cause::ItsOwn, None) => Outcome::Stopped,
             (Cause::ItsOwn, Some(status)) => own_outcome(status),
         };
+        let survivors_killed = self.survivors_killed(cause, ended);
         let ended_at = self.pump.exited_at().unwrap_or_else(Instant::now);
         let name = self.program.name;
         let (stdout, stderr) = self.pump.finish().map_err(|source| Error::Supervise {
@@ -174,12 +199,24 @@ impl Supervisor {
             stdout,
             stderr,
             duration: ended_at.saturating_duration_since(self.started_at),
-            survivors_killed: ended.killed_beside(root),
+            survivors_killed,
         };
         if ended.survivors.is_empty() {
             Ok(finished)
         } else {
             Err(Error::Survived { pids: ended.survivor_ids(), finished: Box::new(finished) })
+        }
+    }
+
+    /// In a sandbox the first process inside has ended what was left by itself, and told how much that was.
+    fn survivors_killed(&mut self, cause: Cause, ended: &Ended) -> usize {
+        let killed = ended.killed_beside(self.tree.root());
+        match (&mut self.walls, cause) {
+            (None, _) => killed,
+            (Some(walls), Cause::ItsOwn) => killed + walls.left_behind().unwrap_or(0),
+            (Some(walls), Cause::Time | Cause::Asked | Cause::Room) => {
+                killed.saturating_sub(walls.own_processes())
+            }
         }
     }
 
@@ -194,6 +231,7 @@ enum Cause {
     ItsOwn,
     Time,
     Asked,
+    Room,
 }
 
 fn own_outcome(status: ExitStatus) -> Outcome {

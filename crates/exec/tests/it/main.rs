@@ -3,7 +3,9 @@
 mod capture;
 mod ending;
 mod environment;
+mod escapes;
 mod labels;
+mod sandbox;
 mod starting;
 mod support;
 mod tree;

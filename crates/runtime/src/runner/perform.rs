@@ -133,6 +133,7 @@ impl Attempt<'_> {
             Outcome::Exited(status) => (Some(status), "exited"),
             Outcome::Signalled(_) => (None, "signalled"),
             Outcome::TimedOut => (None, "timed_out"),
+            Outcome::OutOfRoom => (None, "out_of_room"),
             Outcome::Stopped => (None, "stopped"),
         };
         json!({
