@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use longhaul_exec::{Outcome, Program, Stdin, run};
 
-use crate::{Error, Repository};
+use crate::{Error, ObjectId, Repository};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(1);
@@ -87,6 +87,31 @@ impl Git {
         self
     }
 
+    /// A setting that wins over whatever any file says.
+    pub(crate) fn setting(self, setting: impl Into<OsString>) -> Self {
+        self.before_verb("-c").before_verb(setting)
+    }
+
+    /// Knows no configuration but that of the repository itself, which is one of our own making. So nobody's
+    /// filters, merge drivers, helpers or aliases exist.
+    pub(crate) fn isolated(self) -> Self {
+        self.variable("GIT_CONFIG_NOSYSTEM", "1")
+            .variable("GIT_CONFIG_GLOBAL", "/dev/null")
+            .variable("GIT_ATTR_NOSYSTEM", "1")
+    }
+
+    /// Set after all that is removed, so that it counts.
+    pub(crate) fn variable(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.program = self.program.set_variable(name, value);
+        self
+    }
+
+    /// By which it is found again if whoever started it was killed.
+    pub(crate) fn label(mut self, label: String) -> Self {
+        self.program = self.program.label(label);
+        self
+    }
+
     /// An option of git itself.
     pub(crate) fn before_verb(mut self, option: impl Into<OsString>) -> Self {
         self.program = self.program.arg(option);
@@ -135,13 +160,30 @@ impl Git {
         Ok(Answer { status, stdout: finished.stdout.to_bytes(), stderr: finished.stderr.to_text(), command })
     }
 
-    fn directory(mut self, directory: &Path) -> Self {
+    pub(crate) fn directory(mut self, directory: &Path) -> Self {
         self.program = self.program.directory(directory);
         self
     }
 }
 
 impl Answer {
+    /// What was printed as text without the line break at its end, if the status is 0.
+    pub(crate) fn line(self) -> Result<String, Error> {
+        let command = self.command.clone();
+        let text = String::from_utf8(self.succeeded()?).map_err(|error| Error::UnknownAnswer {
+            command,
+            answer: String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        })?;
+        Ok(text.trim_end_matches('\n').to_owned())
+    }
+
+    /// The one id that was printed, if the status is 0.
+    pub(crate) fn object_id(self) -> Result<ObjectId, Error> {
+        let command = self.command.clone();
+        let line = self.line()?;
+        ObjectId::parse(&line).ok_or(Error::UnknownAnswer { command, answer: line })
+    }
+
     /// What was printed, if the status is 0.
     pub(crate) fn succeeded(self) -> Result<Vec<u8>, Error> {
         if self.status == 0 { Ok(self.stdout) } else { Err(self.failed()) }

@@ -1,7 +1,7 @@
 //! Why git could not answer. Every message ends in what to do.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// What can go wrong when asking git.
@@ -66,6 +66,33 @@ pub enum Error {
     )]
     FetchFailed { url: String, message: String },
 
+    #[error("`{needed}` needs git {version} or later; install a newer git")]
+    GitOlderThan { needed: &'static str, version: &'static str },
+
+    #[error("`{}` is there already; remove it or choose another place", .path.display())]
+    CheckoutExists { path: PathBuf },
+
+    #[error("`{}` is not the checkout that was made there: {problem}; leave it alone, or remove it by hand", .path.display())]
+    NotOurCheckout { path: PathBuf, problem: &'static str },
+
+    #[error("`{name}` cannot name a session or a branch of ours; use letters, digits, `-` and `_`")]
+    UnfitName { name: String },
+
+    #[error("another process works on `{}`; wait for it to end and try again", .path.display())]
+    Locked { path: PathBuf },
+
+    #[error("there is no snapshot `{snapshot}` of `{session}`; list them to choose one")]
+    NoSuchSnapshot { snapshot: String, session: String },
+
+    #[error(
+        "`{}` could not be kept in a snapshot and would be written over; move it away and try again",
+        .path.display()
+    )]
+    WouldLose { path: PathBuf },
+
+    #[error("could not {doing} `{}`: {source}; check its permissions and the disk", .path.display())]
+    File { doing: &'static str, path: PathBuf, source: io::Error },
+
     #[error("could not make the folder `{}`; check its permissions", .path.display())]
     MakeFolder { path: PathBuf, source: io::Error },
 
@@ -86,4 +113,12 @@ pub enum Error {
 
     #[error("could not run `{command}`; look at the cause and try again")]
     Run { command: String, source: longhaul_exec::Error },
+}
+
+impl Error {
+    /// For what is done to a file or folder.
+    pub(crate) fn file(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::File { doing, path, source }
+    }
 }

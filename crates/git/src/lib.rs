@@ -1,9 +1,13 @@
-//! Git: which repository a path belongs to, where its head is, and what a commit holds.
+//! Git: which repository a path belongs to, what a commit holds, checkouts for sessions and snapshots of them.
 //!
 //! The only crate that runs `git`. It must never let the environment or the configuration of a repository
-//! redirect it or start a program: both may be somebody else's. Only [`fetch`] writes and uses the network, and it
-//! writes to bare repositories of our own only.
+//! redirect it or start a program: both may be somebody else's. To a person's repository it writes objects,
+//! `refs/longhaul/…` and what a linked worktree needs, and nothing else.
 
+mod base;
+mod borrow;
+mod checkout;
+mod clean;
 mod command;
 mod discover;
 mod error;
@@ -11,12 +15,19 @@ mod fetch;
 mod folder;
 mod head;
 mod object_id;
+mod snapshot;
 mod version;
 
+pub use base::{Base, Freshness, base_ref, secure_base};
+pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout};
+pub use clean::{Fate, Stays, settle_removals};
 pub use discover::{Kind, Repository, discover};
 pub use error::Error;
 pub use fetch::{Remote, fetch};
 pub use folder::{FOLDER_LIMIT_BYTES, FolderEntry, Mode, has_path, read_folder};
 pub use head::{Head, head, resolve};
 pub use object_id::ObjectId;
+pub use snapshot::{
+    Change, ChangeKind, Kept, LeftOut, Merged, News, Restored, Snapshot, Snapshots, TakeSnapshot, Target,
+};
 pub use version::{Version, version};
