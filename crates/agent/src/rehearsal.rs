@@ -2,6 +2,9 @@
 
 use longhaul_core::cassette::{Act, Cassette, Failure, Fault as Scripted, Order, Tape, Usage};
 
+use longhaul_events::{AgentCall, CallOutcome, Content};
+use serde_json::Value;
+
 use crate::turn::{Agent, Call, Fault, Turn, TurnRequest};
 
 /// Plays a script, turn by turn, and makes nothing up.
@@ -28,6 +31,9 @@ impl Agent for Rehearsal {
     fn turn(&mut self, request: &TurnRequest<'_>) -> Result<Turn, Fault> {
         if self.repeats > 0 {
             return Ok(self.repeat());
+        }
+        if let Some(again) = interrupted(request) {
+            return Ok(again);
         }
         let unscripted = |error: longhaul_core::cassette::Unscripted| Fault::Unscripted(error.to_string());
         let scripted = self.tape.next(request.asked).map_err(unscripted)?.clone();
@@ -63,6 +69,19 @@ impl Agent for Rehearsal {
     fn end(&mut self) -> Result<(), String> {
         self.tape.finish().map_err(|left| left.to_string())
     }
+}
+
+/// The calls that nobody knows the end of, once more. A script knows that its calls may be made twice.
+fn interrupted(request: &TurnRequest<'_>) -> Option<Turn> {
+    let unknown = request.answers.iter().filter(|answer| answer.outcome == CallOutcome::Interrupted);
+    let calls: Vec<Call> = unknown.filter_map(|answer| call_again(answer.call)).collect();
+    let say = "Trying again what was interrupted.".to_owned();
+    (!calls.is_empty()).then(|| Turn { say, calls, order: Order::OneByOne, usage: Usage::default() })
+}
+
+fn call_again(call: &AgentCall) -> Option<Call> {
+    let Content::Inline(Value::Object(arguments)) = &call.arguments else { return None };
+    Some(Call { tool: call.tool.clone(), arguments: arguments.clone(), expect_exit: call.expect_exit })
 }
 
 fn failed(fault: &Scripted) -> Fault {

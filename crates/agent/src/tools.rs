@@ -45,7 +45,7 @@ pub struct Desk<'a> {
 }
 
 /// Runs commands for the `bash` tool, inside whatever the session's policy puts around them.
-pub trait Walls: std::fmt::Debug {
+pub trait Walls: std::fmt::Debug + Sync {
     fn run(&self, program: Program) -> Result<longhaul_exec::Finished, longhaul_exec::Error>;
 }
 

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use longhaul_core::cassette::{Asked, Order, Usage};
+use longhaul_core::conversation::Answered;
 use serde_json::{Map, Value};
 
 /// Something that answers turns: a script, a model, somebody else's program.
@@ -21,6 +22,8 @@ pub trait Agent: fmt::Debug + Send {
 #[derive(Debug, Clone, Copy)]
 pub struct TurnRequest<'a> {
     pub asked: &'a Asked,
+    /// The calls of its last turn, with how they ended.
+    pub answers: &'a [Answered<'a>],
 }
 
 /// An answer.

@@ -53,7 +53,7 @@ struct CallState {
 enum CallAt {
     Waiting,
     Started,
-    Finished { outcome: CallOutcome, result: Content },
+    Finished { outcome: CallOutcome, exit: Option<i32>, result: Content },
 }
 
 /// What has to be done next.
@@ -78,6 +78,24 @@ pub enum Stop {
     Stuck(Stuck),
     /// No answer came.
     NoAnswer(TurnFault),
+    /// A script said how a command would end, and it ended otherwise.
+    Unexpected(Unexpected),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unexpected {
+    pub turn: u32,
+    pub call: u32,
+    pub expected: i32,
+    pub exit: Option<i32>,
+}
+
+/// A call of the last turn, with how it ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Answered<'a> {
+    pub call: &'a AgentCall,
+    pub outcome: CallOutcome,
+    pub result: &'a Content,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,8 +129,12 @@ impl Conversation {
             }
             AgentAct::Failed { fault, .. } => self.faults.push(*fault),
             AgentAct::CallStarted { turn, call } => self.put(*turn, *call, CallAt::Started),
-            AgentAct::CallFinished { turn, call, outcome, result, .. } => {
-                self.put(*turn, *call, CallAt::Finished { outcome: *outcome, result: result.clone() });
+            AgentAct::CallFinished { turn, call, outcome, exit, result, .. } => {
+                self.put(
+                    *turn,
+                    *call,
+                    CallAt::Finished { outcome: *outcome, exit: *exit, result: result.clone() },
+                );
             }
             AgentAct::Nudged { .. } => self.is_nudged = true,
             AgentAct::Steered { .. } => {
@@ -132,6 +154,18 @@ impl Conversation {
         }
     }
 
+    /// What the agent learns of its last turn.
+    pub fn last_answers(&self) -> Vec<Answered<'_>> {
+        let calls = self.turns.last().into_iter().flat_map(|turn| &turn.calls);
+        calls.filter_map(CallState::answered).collect()
+    }
+
+    /// A call that an agent made.
+    pub fn call(&self, turn: u32, call: u32) -> Option<&AgentCall> {
+        let turn = self.turns.iter().find(|state| state.number == turn)?;
+        turn.calls.get(usize::try_from(call).ok()?).map(|state| &state.call)
+    }
+
     /// What has to be done next.
     pub fn next(&self) -> Next {
         let Some(last) = self.turns.last() else { return self.ask(1) };
@@ -144,6 +178,9 @@ impl Conversation {
                 CallOrder::AtOnce => last.waiting(),
             };
             return Next::Call { turn: last.number, calls };
+        }
+        if let Some(unexpected) = last.unexpected() {
+            return Next::Stop(Stop::Unexpected(unexpected));
         }
         let turn = last.number + 1;
         if self.idle > MOST_NUDGES {
@@ -184,7 +221,32 @@ impl Conversation {
     }
 }
 
+impl CallState {
+    fn answered(&self) -> Option<Answered<'_>> {
+        match &self.at {
+            CallAt::Waiting | CallAt::Started => None,
+            CallAt::Finished { outcome, exit: _, result } => {
+                Some(Answered { call: &self.call, outcome: *outcome, result })
+            }
+        }
+    }
+}
+
 impl TurnState {
+    /// The first command that did not end as its script says. One that was interrupted is asked for again.
+    fn unexpected(&self) -> Option<Unexpected> {
+        let calls = self.calls.iter().zip(0..);
+        let mut missed = calls.filter_map(|(state, call)| match (&state.at, state.call.expect_exit) {
+            (CallAt::Finished { outcome: CallOutcome::Done, exit, .. }, Some(expected))
+                if *exit != Some(expected) =>
+            {
+                Some(Unexpected { turn: self.number, call, expected, exit: *exit })
+            }
+            _ => None,
+        });
+        missed.next()
+    }
+
     fn waiting(&self) -> Vec<u32> {
         let calls = self.calls.iter().zip(0..);
         calls.filter(|(call, _)| call.at == CallAt::Waiting).map(|(_, number)| number).collect()

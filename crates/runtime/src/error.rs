@@ -120,6 +120,10 @@ pub enum Error {
     Runner(#[source] longhaul_exec::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
     Leftovers(#[source] longhaul_exec::Error),
+    #[error("the checkout of the session cannot be worked in: {0}")]
+    Tool(#[source] longhaul_agent::tools::Broken),
+    #[error(transparent)]
+    Cassette(#[from] longhaul_core::cassette::Error),
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
     #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
@@ -190,6 +194,8 @@ impl Error {
             | Self::Homeless(_)
             | Self::Runner(_)
             | Self::Leftovers(_)
+            | Self::Tool(_)
+            | Self::Cassette(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
             | Self::NotCanonical(_) => return None,
@@ -254,6 +260,8 @@ impl Error {
             | Self::DamagedSession { .. }
             | Self::Runner(_)
             | Self::Leftovers(_)
+            | Self::Tool(_)
+            | Self::Cassette(_)
             | Self::Homeless(_) => Kind::Environment,
         }
     }

@@ -3,7 +3,10 @@
 //! It is a process of its own that a call starts and does not wait for. It holds the session's driver lease
 //! while it acts; when it dies the lease runs out, and whoever looks next starts another.
 
+mod agent;
+mod crew;
 mod gather;
+mod giving_up;
 pub(crate) mod leftovers;
 mod perform;
 mod permission;
@@ -14,7 +17,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use longhaul_core::session::Rejection;
+use longhaul_core::session::{At, Rejection, Tip};
 use longhaul_core::workflow::step::RunWhat;
 use longhaul_events::{Epoch, SessionId};
 use longhaul_exec::Stopper;
@@ -25,6 +28,7 @@ use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::Error;
 use crate::system::System;
+use crew::Crew;
 use leftovers::{SessionLabel, this_process};
 
 /// How long a runner that died keeps others waiting.
@@ -44,7 +48,8 @@ pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
 pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
     let commands = system.commands()?;
     let label = SessionLabel::of(id, &system.places().data)?;
-    while commands.work_order(id)?.is_some() {
+    let mut crew = Crew::of(system, &commands, id)?;
+    while let Some(due) = due(&commands, id, crew.as_ref())? {
         let epoch = match commands.take_driver(id, &this_process(), LEASE_MS) {
             Ok(epoch) => epoch,
             // Another runner is at it, or the session was closed meanwhile.
@@ -52,13 +57,33 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(error) => return Err(error),
         };
         let driven = Driven { system, commands: &commands, id, epoch, label: &label };
-        if let Err(error) = driven.work() {
+        let done = match (due, &mut crew) {
+            (Due::Step(tip), Some(crew)) => driven.have_done(crew, &tip),
+            (Due::Step(_), None) | (Due::Work, _) => driven.work(),
+        };
+        if let Err(error) = done {
             // Whoever looks next must not wait for a process that is gone.
             let _ = commands.release_driver(id, epoch);
             return Err(error);
         }
     }
     Ok(())
+}
+
+/// What a session waits for that a runner can do.
+enum Due {
+    Work,
+    /// Of an agent that we drive.
+    Step(Tip),
+}
+
+fn due(commands: &Commands, id: SessionId, crew: Option<&Crew>) -> Result<Option<Due>, Error> {
+    let session = commands.load_session(id)?;
+    Ok(match session.at {
+        At::Work(_) => Some(Due::Work),
+        At::Step(tip) if crew.is_some() => Some(Due::Step(tip)),
+        At::Step(_) | At::Gate(_) | At::Parked(_) | At::Nothing => None,
+    })
 }
 
 /// A session that this process drives.
@@ -144,23 +169,25 @@ impl Driven<'_> {
     }
 }
 
-/// Ends the program that is running, or the one that would be started next.
+/// Ends the programs that are running, and those that would be started next.
 #[derive(Debug, Default)]
 struct StopSwitch(Mutex<StopState>);
 
 #[derive(Debug, Default)]
 struct StopState {
     stopped: bool,
-    program: Option<Stopper>,
+    programs: Vec<Stopper>,
 }
 
 impl StopSwitch {
     fn stop(&self) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.stopped = true;
-        if let Some(program) = &state.program {
-            program.stop();
-        }
+        state.programs.iter().for_each(Stopper::stop);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).stopped
     }
 
     fn watch(&self, program: Stopper) {
@@ -168,7 +195,7 @@ impl StopSwitch {
         if state.stopped {
             program.stop();
         }
-        state.program = Some(program);
+        state.programs.push(program);
     }
 }
 

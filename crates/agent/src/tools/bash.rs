@@ -45,6 +45,7 @@ fn run(desk: &Desk<'_>, arguments: &Map<String, Value>) -> Result<Answer, ToolEr
         Outcome::Exited(status) => (format!("exit {status}"), Some(status)),
         Outcome::Signalled(signal) => (format!("ended by signal {signal}"), None),
         Outcome::TimedOut => (format!("took longer than {seconds} s and was ended"), None),
+        Outcome::OutOfRoom => ("was ended because the disk was nearly full".to_owned(), None),
         Outcome::Stopped => ("was stopped with the session".to_owned(), None),
     };
     let parts = [("stdout", finished.stdout.to_text()), ("stderr", finished.stderr.to_text())];

@@ -139,3 +139,25 @@ fn a_turn_without_an_answer_is_asked_again_with_patience_where_that_helps() {
         Next::Call { turn: 1, calls: vec![0] }
     );
 }
+
+#[test]
+fn a_command_that_ends_otherwise_than_its_script_says_is_an_end() {
+    let mut expecting = call("bash");
+    expecting.expect_exit = Some(0);
+    let AgentAct::Answered { turn, said, order, usage, ms, .. } = answered(1, &[]) else { unreachable!() };
+    let first = AgentAct::Answered { turn, said, calls: vec![expecting], order, usage, ms };
+    let ended = |outcome, exit| AgentAct::CallFinished {
+        turn: 1,
+        call: 0,
+        tool: "bash".into(),
+        outcome,
+        exit,
+        result: Content::Inline(json!("x")),
+        ms: 1,
+    };
+    let after = |act| next(&[first.clone(), started(1, 0), act]);
+    let unexpected = Unexpected { turn: 1, call: 0, expected: 0, exit: Some(1) };
+    assert_eq!(after(ended(CallOutcome::Done, Some(1))), Next::Stop(Stop::Unexpected(unexpected)));
+    assert_eq!(after(ended(CallOutcome::Done, Some(0))), ask(2));
+    assert_eq!(after(ended(CallOutcome::Interrupted, None)), ask(2), "the agent asks for it again");
+}

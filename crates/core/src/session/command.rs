@@ -105,6 +105,12 @@ pub enum Command {
         kind: ReportKind,
         report: Content,
     },
+    /// An agent that we drive does the steps from here on.
+    Assign {
+        actor: Actor,
+        agent: String,
+        settings: Content,
+    },
     /// What happened between the session and the agent that its driver asks.
     Act {
         epoch: Epoch,
@@ -149,6 +155,7 @@ impl Command {
             | Self::ExpireGate { .. }
             | Self::Checkpoint { .. }
             | Self::Report { .. }
+            | Self::Assign { .. }
             | Self::Act { .. }
             | Self::Park { .. }
             | Self::Close { .. } => false,

@@ -1,7 +1,7 @@
 //! From a command to the facts that it would add. Reads state, changes nothing.
 
 use longhaul_events::{
-    CloseOutcome, Content, Driver, Epoch, NodeId, Nonce, Reason, Restored, SessionEvent, Timestamp,
+    AgentAct, CloseOutcome, Content, Driver, Epoch, NodeId, Nonce, Reason, Restored, SessionEvent, Timestamp,
 };
 
 use super::command::{
@@ -74,6 +74,12 @@ impl Session {
             }
             Command::Report { kind, report } => {
                 Ok(vec![SessionEvent::Reported { node: self.node(), kind, report }])
+            }
+            Command::Assign { actor, agent, settings } => {
+                let mut events = self.permit(actor)?;
+                let act = AgentAct::Assigned { agent, settings };
+                events.push(SessionEvent::Agent { node: self.node(), act });
+                Ok(events)
             }
             Command::Act { epoch, acts } => {
                 self.lease_of(epoch)?;

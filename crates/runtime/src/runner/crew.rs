@@ -1,0 +1,124 @@
+//! Who works on a session that we drive ourselves, and where: the agent, its checkout, the walls around it.
+
+use std::path::{Path, PathBuf};
+
+use longhaul_agent::tools::{Room, Walls};
+use longhaul_agent::{Agent, Rehearsal, TurnRequest};
+use longhaul_core::cassette;
+use longhaul_core::session::Tip;
+use longhaul_events::{AgentAct, SessionId};
+use longhaul_exec::sandbox::{Level, Network, Sandbox};
+use longhaul_exec::{Error as ExecError, Finished, Program};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Driven, StopSwitch};
+use crate::commands::Commands;
+use crate::error::Error;
+use crate::runner::agent::{Driving, Hands};
+use crate::system::System;
+
+/// What is on record with an assignment: enough for any process to go on with it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Assignment {
+    /// The script of a rehearsal, as text.
+    pub cassette: String,
+    /// Its name, for whoever reads an error.
+    pub path: String,
+    pub level: Walled,
+}
+
+/// How strong the walls are that a session asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Walled {
+    Full,
+    Reduced,
+    None,
+}
+
+/// An agent at work.
+#[derive(Debug)]
+pub(super) struct Crew {
+    agent: Box<dyn Agent>,
+    room: Room,
+    sandbox: Sandbox,
+}
+
+impl Crew {
+    /// Whoever was assigned to a session, brought to where it was; `None` if nobody of ours was.
+    pub(super) fn of(system: &System, commands: &Commands, id: SessionId) -> Result<Option<Self>, Error> {
+        let Some(AgentAct::Assigned { settings, .. }) = commands.assigned(id)? else { return Ok(None) };
+        let settings = commands.shared_value(&settings)?;
+        let assignment: Assignment = serde_json::from_value(Value::clone(&settings))
+            .map_err(|error| cassette::Error { path: id.to_string(), problem: error.to_string() })?;
+        let mut agent = Rehearsal::new(cassette::parse(&assignment.path, &assignment.cassette)?);
+        // A script comes to the same place when it is asked the same again.
+        commands.each_turn(id, |asked, talk| {
+            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers() });
+        })?;
+        let Some(checkout) = commands.checkout_of(id)? else { return Ok(None) };
+        let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
+        let sandbox = walls(system, &assignment, room.path());
+        Ok(Some(Self { agent: Box::new(agent), room, sandbox }))
+    }
+}
+
+fn walls(system: &System, assignment: &Assignment, checkout: &Path) -> Sandbox {
+    let level = match assignment.level {
+        Walled::Full => Level::Full,
+        Walled::Reduced => Level::Reduced,
+        Walled::None => Level::None,
+    };
+    let home = PathBuf::from("/home/agent");
+    Sandbox::new(level, home).network(Network::None).writable(checkout).hide(&system.places().data)
+}
+
+/// The walls around one command.
+#[derive(Debug)]
+struct Around<'a> {
+    sandbox: &'a Sandbox,
+    label: String,
+    session: SessionId,
+    stop: &'a StopSwitch,
+}
+
+impl Walls for Around<'_> {
+    fn run(&self, program: Program) -> Result<Finished, ExecError> {
+        let program = program
+            .sandbox(self.sandbox.clone())
+            .set_variable("LONGHAUL_SESSION", self.session.to_string())
+            .label(&self.label);
+        let running = longhaul_exec::start(&program)?;
+        self.stop.watch(running.stopper());
+        running.wait()
+    }
+}
+
+impl Driven<'_> {
+    /// Has the agent go on with the step that is out.
+    pub(super) fn have_done(&self, crew: &mut Crew, tip: &Tip) -> Result<(), Error> {
+        let stop = StopSwitch::default();
+        let asked = self.commands.each_turn(self.id, |_, _| {})?.asked(tip.node);
+        let Some(asked) = asked else { return self.commands.release_driver(self.id, self.epoch) };
+        self.keeping_lease(&stop, || {
+            let walls = Around {
+                sandbox: &crew.sandbox,
+                label: self.label.of_command(self.epoch),
+                session: self.id,
+                stop: &stop,
+            };
+            let hands = Hands {
+                system: self.system,
+                commands: self.commands,
+                id: self.id,
+                epoch: self.epoch,
+                room: &crew.room,
+                walls: &walls,
+                stop: &stop,
+            };
+            Driving { agent: crew.agent.as_mut(), hands }.step(tip, &asked)
+        })
+    }
+}
