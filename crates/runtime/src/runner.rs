@@ -10,6 +10,8 @@ mod giving_up;
 pub(crate) mod leftovers;
 mod perform;
 mod permission;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 use std::path::PathBuf;
@@ -17,7 +19,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use longhaul_core::session::{At, Rejection, Tip};
+use longhaul_core::session::{At, Rejection};
 use longhaul_core::workflow::step::RunWhat;
 use longhaul_events::{Epoch, SessionId};
 use longhaul_exec::Stopper;
@@ -58,8 +60,8 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         };
         let driven = Driven { system, commands: &commands, id, epoch, label: &label };
         let done = match (due, &mut crew) {
-            (Due::Step(tip), Some(crew)) => driven.have_done(crew, &tip),
-            (Due::Step(_), None) | (Due::Work, _) => driven.work(),
+            (Due::Step, Some(crew)) => driven.have_done(crew),
+            (Due::Step, None) | (Due::Work, _) => driven.work(),
         };
         if let Err(error) = done {
             // Whoever looks next must not wait for a process that is gone.
@@ -74,14 +76,14 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
 enum Due {
     Work,
     /// Of an agent that we drive.
-    Step(Tip),
+    Step,
 }
 
 fn due(commands: &Commands, id: SessionId, crew: Option<&Crew>) -> Result<Option<Due>, Error> {
     let session = commands.load_session(id)?;
     Ok(match session.at {
         At::Work(_) => Some(Due::Work),
-        At::Step(tip) if crew.is_some() => Some(Due::Step(tip)),
+        At::Step(_) if crew.is_some() => Some(Due::Step),
         At::Step(_) | At::Gate(_) | At::Parked(_) | At::Nothing => None,
     })
 }

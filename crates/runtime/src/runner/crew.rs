@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use longhaul_agent::tools::{Room, Walls};
 use longhaul_agent::{Agent, Rehearsal, TurnRequest};
 use longhaul_core::cassette;
-use longhaul_core::session::Tip;
+use longhaul_core::session::{Rejection, Tip};
 use longhaul_events::{AgentAct, SessionId};
 use longhaul_exec::sandbox::{Level, Network, Sandbox};
 use longhaul_exec::{Error as ExecError, Finished, Program};
@@ -21,7 +21,7 @@ use crate::system::System;
 /// What is on record with an assignment: enough for any process to go on with it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Assignment {
+pub(crate) struct Assignment {
     /// The script of a rehearsal, as text.
     pub cassette: String,
     /// Its name, for whoever reads an error.
@@ -32,7 +32,7 @@ pub struct Assignment {
 /// How strong the walls are that a session asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Walled {
+pub(crate) enum Walled {
     Full,
     Reduced,
     None,
@@ -97,28 +97,46 @@ impl Walls for Around<'_> {
 }
 
 impl Driven<'_> {
-    /// Has the agent go on with the step that is out.
-    pub(super) fn have_done(&self, crew: &mut Crew, tip: &Tip) -> Result<(), Error> {
+    /// Has the agent do steps until the session waits for something else.
+    pub(super) fn have_done(&self, crew: &mut Crew) -> Result<(), Error> {
         let stop = StopSwitch::default();
-        let asked = self.commands.each_turn(self.id, |_, _| {})?.asked(tip.node);
-        let Some(asked) = asked else { return self.commands.release_driver(self.id, self.epoch) };
         self.keeping_lease(&stop, || {
-            let walls = Around {
-                sandbox: &crew.sandbox,
-                label: self.label.of_command(self.epoch),
-                session: self.id,
-                stop: &stop,
-            };
-            let hands = Hands {
-                system: self.system,
-                commands: self.commands,
-                id: self.id,
-                epoch: self.epoch,
-                room: &crew.room,
-                walls: &walls,
-                stop: &stop,
-            };
-            Driving { agent: crew.agent.as_mut(), hands }.step(tip, &asked)
+            while !stop.is_stopped()
+                && let Some(tip) = self.commands.load_session(self.id)?.tip().cloned()
+            {
+                self.one_step(crew, &tip, &stop)?;
+            }
+            self.let_go()
         })
+    }
+
+    fn one_step(&self, crew: &mut Crew, tip: &Tip, stop: &StopSwitch) -> Result<(), Error> {
+        let asked = self.commands.each_turn(self.id, |_, _| {})?.asked(tip.node);
+        let asked = asked.ok_or(Rejection::NoSuchNode { node: tip.node })?;
+        let walls = Around {
+            sandbox: &crew.sandbox,
+            label: self.label.of_command(self.epoch),
+            session: self.id,
+            stop,
+        };
+        let hands = Hands {
+            system: self.system,
+            commands: self.commands,
+            id: self.id,
+            epoch: self.epoch,
+            room: &crew.room,
+            walls: &walls,
+            stop,
+        };
+        Driving { agent: crew.agent.as_mut(), hands }.step(tip, &asked)
+    }
+
+    /// Gives the lease back, unless it went with the end of the session or with a step that was given up.
+    fn let_go(&self) -> Result<(), Error> {
+        let session = self.commands.load_session(self.id)?;
+        if session.lease.is_some_and(|lease| lease.epoch == self.epoch) {
+            self.commands.release_driver(self.id, self.epoch)?;
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,219 @@
+//! Sessions that a rehearsal agent drives, in a real repository and without walls.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use longhaul_core::session::At;
+use longhaul_events::{CallOutcome, CloseOutcome, SessionId};
+use longhaul_exec::{Program, run};
+use serde_json::{Map, json};
+use tempfile::TempDir;
+
+use super::crew::{Assignment, Walled};
+use super::*;
+use crate::places::Places;
+use crate::system::Settings;
+use crate::{AgentDid, Happened, NewWalk, Telling};
+
+const WORKFLOW: &str = "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n  - { id: look, prompt: Look. }\n  - { id: change, prompt: Change it. }\n";
+
+struct Home {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap();
+        let (workflows, repository) = (path.join("home/config/workflows"), path.join("repository"));
+        fs::create_dir_all(&workflows).unwrap();
+        fs::write(workflows.join("team.fix.yml"), WORKFLOW).unwrap();
+        fs::create_dir_all(&repository).unwrap();
+        let init = Program::new("git").args(["init", "--quiet"]).directory(&repository);
+        assert!(run(&init).unwrap().succeeded());
+        fs::write(repository.join("login.sh"), "test 1 -gt 1\n").unwrap();
+        Self { _folder: folder, path }
+    }
+
+    fn system(&self) -> System {
+        System::new(Settings {
+            places: Places::under(&self.path.join("home")),
+            variables: BTreeMap::new(),
+            directory: self.path.join("repository"),
+            flags: Vec::new(),
+        })
+    }
+
+    fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.path.join("repository").join(name)).unwrap()
+    }
+
+    /// Starts a session and has the script assigned, without anybody at work on it yet.
+    fn assigned(&self, cassette: &str) -> SessionId {
+        let system = self.system();
+        let commands = system.commands().unwrap();
+        let new = NewWalk { workflow: "team.fix".into(), goal: "fix it".into(), vars: Map::new() };
+        let id: SessionId = system.begin(&commands, new).unwrap().session_id.parse().unwrap();
+        let assignment =
+            Assignment { cassette: cassette.to_owned(), path: "run.yml".to_owned(), level: Walled::None };
+        commands.assign(id, "rehearsal", &json!(assignment)).unwrap();
+        id
+    }
+
+    fn did(&self, id: SessionId) -> Vec<AgentDid> {
+        let reader = self.system().reader().unwrap().unwrap();
+        let row = reader.find_session(&id.to_string()).unwrap();
+        let told = reader.story(&row, Telling::Events).unwrap();
+        let acts = told.into_iter().filter_map(|entry| match entry.what {
+            Happened::Agent { act, .. } => Some(act),
+            _ => None,
+        });
+        acts.collect()
+    }
+}
+
+const SCRIPT: &str = "
+cassette: 1
+turns:
+  - match: { step: look }
+    say: I look.
+    usage: { input: 100, output: 10 }
+    tools: [ { read: { path: login.sh } }, { grep: { pattern: gt } } ]
+    parallel: true
+  - match: { step: look }
+    complete: { notes: It is inverted. }
+  - match: { step: change, visit: 1 }
+    tools: [ { edit: { path: login.sh, old: '-gt', new: '-ge' } } ]
+  - match: { step: change }
+    complete: { notes: Fixed. }
+";
+
+#[test]
+fn a_rehearsal_does_the_steps_and_all_of_it_is_on_record() {
+    let home = Home::new();
+    let id = home.assigned(SCRIPT);
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.file("login.sh"), "test 1 -ge 1\n");
+    let session = home.system().commands().unwrap().load_session(id).unwrap();
+    assert_eq!(session.closed, Some(CloseOutcome::Completed));
+    assert_eq!(session.spent.turns, 4);
+    assert_eq!(session.spent.tokens.input, 100);
+    let done: Vec<String> = home
+        .did(id)
+        .into_iter()
+        .filter_map(|act| match act {
+            AgentDid::CallFinished { tool, outcome: CallOutcome::Done, .. } => Some(tool),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(done, ["read", "grep", "edit"]);
+}
+
+#[test]
+fn what_an_agent_gets_wrong_goes_back_to_it() {
+    let home = Home::new();
+    let id = home.assigned(
+        "
+cassette: 1
+turns:
+  - match: { step: look }
+    tools: [ { read: { path: ../secret } }, { fly: {} }, { note_fact: { fact: It compiles., evidence: login.sh } } ]
+  - match: { step: look }
+    complete: {}
+  - match: { step: look }
+    complete: { notes: Now with notes. }
+  - match: { step: change }
+    complete: { notes: Nothing to do. }
+",
+    );
+    run_work(&home.system(), id).unwrap();
+    let session = home.system().commands().unwrap().load_session(id).unwrap();
+    assert_eq!(session.closed, Some(CloseOutcome::Completed), "{:?} {:?}", session.at, home.did(id));
+    let refused: Vec<String> = home
+        .did(id)
+        .into_iter()
+        .filter_map(|act| match act {
+            AgentDid::CallFinished { outcome: CallOutcome::Refused, result, .. } => Some(result),
+            _ => None,
+        })
+        .collect();
+    assert!(refused[0].contains("leads out of the checkout"), "{refused:?}");
+    assert!(refused[1].contains("no tool `fly`"), "{refused:?}");
+    assert!(refused[2].contains("notes"), "{refused:?}");
+}
+
+#[test]
+fn a_script_that_does_not_fit_parks_the_session_with_the_reason() {
+    for (cassette, says) in [
+        ("cassette: 1\nturns: []\n", "no turn for this step"),
+        ("cassette: 1\nturns:\n  - { say: a }\n  - { say: b }\n  - { say: c }\n", "without doing anything"),
+        ("cassette: 1\nturns:\n  - { fault: { error: auth } }\n", "does not accept the key"),
+    ] {
+        let home = Home::new();
+        let id = home.assigned(cassette);
+        run_work(&home.system(), id).unwrap();
+        let commands = home.system().commands().unwrap();
+        let session = commands.load_session(id).unwrap();
+        assert!(matches!(session.at, At::Parked(_)), "{cassette}: {:?}", session.at);
+        assert_eq!(session.lease, None, "nobody drives a session that is parked");
+        let reasons = commands.session_view(id).unwrap().blocked.unwrap().reasons;
+        assert!(reasons[0].message.contains(says), "{reasons:?}");
+    }
+}
+
+#[test]
+fn whoever_takes_over_asks_no_turn_again_and_makes_no_call_again() {
+    let home = Home::new();
+    let id = home.assigned(SCRIPT);
+    let commands = home.system().commands().unwrap();
+    // What a runner that was killed in the middle of the edit leaves behind.
+    run_until(&home, id, "edit");
+    let before = home.did(id).iter().filter(|act| matches!(act, AgentDid::Answered { .. })).count();
+    run_work(&home.system(), id).unwrap();
+    let session = commands.load_session(id).unwrap();
+    assert_eq!(session.closed, Some(CloseOutcome::Completed));
+    assert_eq!(home.file("login.sh"), "test 1 -ge 1\n");
+    let did = home.did(id);
+    let interrupted = did
+        .iter()
+        .filter(|act| matches!(act, AgentDid::CallFinished { outcome: CallOutcome::Interrupted, .. }))
+        .count();
+    assert_eq!(interrupted, 1);
+    let after = did.iter().filter(|act| matches!(act, AgentDid::Answered { .. })).count();
+    assert_eq!(after - before, 2, "one turn that tries again, one that completes");
+}
+
+/// Drives a session by hand up to the start of a call, and lets go as a killed process does.
+fn run_until(home: &Home, id: SessionId, tool: &str) {
+    let system = home.system();
+    let commands = system.commands().unwrap();
+    let epoch = commands.take_driver(id, &gone(), 1).unwrap();
+    let read = commands.load_session(id).unwrap().handle().unwrap();
+    let acts = |text: &str| serde_json::from_str::<Vec<longhaul_events::AgentAct>>(text).unwrap();
+    let answered = |turn: u32, calls: &str| {
+        format!(
+            r#"{{"act":"answered","turn":{turn},"said":{{"inline":""}},"calls":[{calls}],"order":"one_by_one","usage":{{"input":0,"output":0}},"ms":0}}"#
+        )
+    };
+    commands.act(id, epoch, acts(&format!("[{}]", answered(1, "")))).unwrap();
+    let complete = r#"{"tool":"complete_step","arguments":{"inline":{"notes":"It is inverted."}}}"#;
+    commands.act(id, epoch, acts(&format!("[{}]", answered(2, complete)))).unwrap();
+    let answer = longhaul_core::workflow::answer::Answer {
+        notes: Some("It is inverted.".into()),
+        ..Default::default()
+    };
+    let advance = crate::Advance { handle: read, answer, epoch: Some(epoch) };
+    commands.advance(&advance).unwrap();
+    let edit = format!(
+        r#"{{"tool":"{tool}","arguments":{{"inline":{{"path":"login.sh","old":"-gt","new":"-ge"}}}}}}"#
+    );
+    let started = r#"{"act":"call_started","turn":1,"call":0}"#;
+    commands.act(id, epoch, acts(&format!("[{},{started}]", answered(1, &edit)))).unwrap();
+}
+
+/// A process that was and is not any more.
+fn gone() -> longhaul_events::Driver {
+    longhaul_events::Driver { host: "elsewhere".to_owned(), process: 1, started: Some(1) }
+}
