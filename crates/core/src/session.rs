@@ -15,6 +15,7 @@
 //! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
 //! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | close | `Closed` |
+//! | any | make, keep or remove a checkout | `CheckoutMade`, `Snapshotted`, `CheckoutRemoved` |
 //!
 //! The way on ([`Onward`]) is chosen by [`crate::walk`]: facts about the choice, then one of `StepHandedOut`,
 //! `WorkBegan`, `GateOpened`, `Parked`, `Closed`.
@@ -29,20 +30,20 @@ mod tests;
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, Place, Restored, Seq,
-    SessionEvent, SessionId, SessionKey, StepId, Timestamp, WorkspaceId,
+    Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, OwnCheckout, Place,
+    Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
 pub use command::{
-    Actor, Arrival, Command, FinishStep, GateAnswer, NewGate, NewStep, Onward, OpenSession, PinWorkflow,
-    RefuseAttempt, Rejection, RewindTo, channel_word,
+    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewGate, NewStep, Onward, OpenSession,
+    PinWorkflow, RefuseAttempt, Rejection, RewindTo, channel_word,
 };
 
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 2;
+pub const FOLD_VERSION: u32 = 3;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -71,6 +72,21 @@ pub struct Session {
     /// How often it was continued after it was completed.
     pub phase: u32,
     pub closed: Option<CloseOutcome>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workplace: Option<Workplace>,
+}
+
+/// The files that a session works on, when they are its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workplace {
+    pub checkout: OwnCheckout,
+    /// It was removed, and can be made again from its snapshots.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_gone: bool,
+    /// The newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
 }
 
 /// The workflow that a session follows.
@@ -196,6 +212,7 @@ impl Session {
             steps_finished: 0,
             phase: 0,
             closed: None,
+            workplace: None,
         })
     }
 
@@ -265,7 +282,23 @@ impl Session {
             | SessionEvent::Reported { .. }
             | SessionEvent::Rewound { .. } => {}
             SessionEvent::Closed { outcome } => self.close_with(outcome),
+            SessionEvent::CheckoutMade { checkout } => self.settle_in(checkout),
+            SessionEvent::Snapshotted { snapshot, .. } => {
+                if let Some(workplace) = &mut self.workplace {
+                    workplace.snapshot = Some(snapshot.clone());
+                }
+            }
+            SessionEvent::CheckoutRemoved { .. } => {
+                if let Some(workplace) = &mut self.workplace {
+                    workplace.is_gone = true;
+                }
+            }
         }
+    }
+
+    fn settle_in(&mut self, checkout: &OwnCheckout) {
+        let snapshot = self.workplace.take().and_then(|before| before.snapshot);
+        self.workplace = Some(Workplace { checkout: checkout.clone(), is_gone: false, snapshot });
     }
 
     fn close_with(&mut self, outcome: &CloseOutcome) {

@@ -4,6 +4,7 @@
 //! a file written by any release has to be readable by every later one, so the less lives here the better.
 
 mod base32;
+mod checkout;
 mod content;
 mod decode;
 mod ids;
@@ -14,6 +15,7 @@ mod walk;
 mod workspace;
 
 pub use base32::{decode_base32, encode_base32};
+pub use checkout::{CheckoutKind, OwnCheckout};
 pub use content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch};
 pub use ids::{Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, WorkspaceId};

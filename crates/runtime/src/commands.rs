@@ -1,6 +1,7 @@
 //! Everything that writes. One command is one decision: loaded, decided, stored whole or not at all.
 
 pub(crate) mod carrying;
+mod checkout;
 mod keeping;
 pub(crate) mod opaque;
 pub(crate) mod session;

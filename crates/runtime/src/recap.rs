@@ -104,6 +104,9 @@ fn told(entry: &StoryEntry) -> Option<String> {
         | Happened::HandleReissued { .. }
         | Happened::Forked { .. }
         | Happened::Closed { .. }
+        | Happened::CheckoutMade { .. }
+        | Happened::Snapshotted { .. }
+        | Happened::CheckoutRemoved { .. }
         | Happened::WayChosen { .. }
         | Happened::LoopExhausted { .. } => return None,
     })

@@ -42,7 +42,10 @@ impl Reader {
                 | SessionEvent::Checkpointed { .. }
                 | SessionEvent::Reported { .. }
                 | SessionEvent::Rewound { .. }
-                | SessionEvent::Continued { .. } => {}
+                | SessionEvent::Continued { .. }
+                | SessionEvent::CheckoutMade { .. }
+                | SessionEvent::Snapshotted { .. }
+                | SessionEvent::CheckoutRemoved { .. } => {}
             }
             Ok(())
         })?;

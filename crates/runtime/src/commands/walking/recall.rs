@@ -109,7 +109,10 @@ impl Commands {
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. }
             | SessionEvent::Rewound { .. }
-            | SessionEvent::Continued { .. } => return Ok(None),
+            | SessionEvent::Continued { .. }
+            | SessionEvent::CheckoutMade { .. }
+            | SessionEvent::Snapshotted { .. }
+            | SessionEvent::CheckoutRemoved { .. } => return Ok(None),
         }))
     }
 
@@ -297,7 +300,10 @@ fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_event
         | SessionEvent::Checkpointed { .. }
         | SessionEvent::Reported { .. }
         | SessionEvent::Rewound { .. }
-        | SessionEvent::Continued { .. } => None,
+        | SessionEvent::Continued { .. }
+        | SessionEvent::CheckoutMade { .. }
+        | SessionEvent::Snapshotted { .. }
+        | SessionEvent::CheckoutRemoved { .. } => None,
     })
 }
 

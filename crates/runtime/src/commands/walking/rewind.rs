@@ -174,6 +174,9 @@ fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
         | SessionEvent::Checkpointed { .. }
         | SessionEvent::Reported { .. }
         | SessionEvent::Rewound { .. }
-        | SessionEvent::Continued { .. } => None,
+        | SessionEvent::Continued { .. }
+        | SessionEvent::CheckoutMade { .. }
+        | SessionEvent::Snapshotted { .. }
+        | SessionEvent::CheckoutRemoved { .. } => None,
     }
 }

@@ -100,7 +100,10 @@ impl Gathering {
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. }
             | SessionEvent::Rewound { .. }
-            | SessionEvent::Continued { .. } => {}
+            | SessionEvent::Continued { .. }
+            | SessionEvent::CheckoutMade { .. }
+            | SessionEvent::Snapshotted { .. }
+            | SessionEvent::CheckoutRemoved { .. } => {}
         }
     }
 
