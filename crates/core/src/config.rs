@@ -3,12 +3,16 @@
 //! Each key is one row of [`KEYS`]. A file with an unknown key or a wrong value is refused whole, with the
 //! place: a setting that is silently ignored is worse than none.
 
+mod checkout;
+
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
+
+pub use checkout::{CheckoutConfig, CopiedFile, SetupCommand};
 
 use crate::units::{parse_duration_ms, parse_size_bytes};
 use crate::workflow::step::Check;
@@ -29,6 +33,8 @@ pub struct Key {
 enum Kind {
     Duration,
     Size,
+    /// A number up to the given one.
+    Count(u64),
     /// `slot=target`, with commas between them; a later place adds to an earlier one, slot by slot.
     Bindings,
 }
@@ -39,6 +45,12 @@ pub const KEYS: &[Key] = &[
         default: "",
         about: "the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`",
         kind: Kind::Bindings,
+    },
+    Key {
+        path: PORTS,
+        default: "0",
+        about: "how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on",
+        kind: Kind::Count(100),
     },
     Key {
         path: "retention.blobs",
@@ -55,6 +67,7 @@ pub const KEYS: &[Key] = &[
 ];
 
 const BINDINGS: &str = "bindings";
+const PORTS: &str = "checkout.ports";
 
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,11 +95,13 @@ impl std::fmt::Display for Origin {
 pub struct Layer {
     values: Vec<(&'static Key, String, Origin)>,
     checks: Option<(Vec<Check>, Origin)>,
+    copy: Option<(Vec<CopiedFile>, Origin)>,
+    setup: Option<(Vec<SetupCommand>, Origin)>,
 }
 
 impl Layer {
     fn of(values: Vec<(&'static Key, String, Origin)>) -> Self {
-        Self { values, checks: None }
+        Self { values, checks: None, copy: None, setup: None }
     }
 }
 
@@ -120,6 +135,8 @@ pub struct Config {
     pub retention_disk_bytes: u64,
     /// What `run: { checks: … }` runs, in order.
     pub checks: Vec<Check>,
+    /// What makes a fresh checkout ready to work in.
+    pub checkout: CheckoutConfig,
     pub rows: Vec<Row>,
 }
 
@@ -146,11 +163,16 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
     });
     let checks = checks.transpose().map_err(error)?;
     let retention = file.retention.unwrap_or_default();
+    let checkout = file.checkout.unwrap_or_default().read(path).map_err(error)?;
     let bindings = file
         .bindings
         .map(|bindings| Spanned::new(joined(&bindings.value), bindings.referenced, bindings.defined));
-    let values =
-        [(BINDINGS, bindings), ("retention.blobs", retention.blobs), ("retention.disk", retention.disk)];
+    let values = [
+        (BINDINGS, bindings),
+        (PORTS, checkout.ports),
+        ("retention.blobs", retention.blobs),
+        ("retention.disk", retention.disk),
+    ];
     let mut layer = Vec::new();
     for (key, value) in values {
         if let Some(value) = value {
@@ -158,7 +180,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
             layer.push((key_of(key)?, value.value, origin));
         }
     }
-    Ok(Layer { values: layer, checks })
+    Ok(Layer { values: layer, checks, copy: checkout.copy, setup: checkout.setup })
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -167,6 +189,7 @@ struct File {
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     retention: Option<Retention>,
     checks: Option<Spanned<CheckList>>,
+    checkout: Option<checkout::Section>,
 }
 
 #[derive(Debug)]
@@ -276,11 +299,13 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         let about = "what `run: { checks: … }` runs; only in files";
         rows.push(Row { key: "checks", value: names.join(","), origin: origin.clone(), about });
     }
+    let checkout = checkout::resolve(layers, &mut rows)?;
     Ok(Config {
         bindings,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
+        checkout,
         rows,
     })
 }
@@ -323,6 +348,13 @@ fn number(rows: &[Row], path: &'static str) -> Result<u64, Error> {
     let parsed = match key_of(path)?.kind {
         Kind::Duration => parse_duration_ms(&row.value),
         Kind::Size => parse_size_bytes(&row.value),
+        Kind::Count(most) => match row.value.parse() {
+            Ok(number) if number <= most => Ok(number),
+            _ => {
+                let problem = format!("`{}` is not a number from 0 to {most}", row.value);
+                return Err(Error::Value { key: path, origin: row.origin.to_string(), problem });
+            }
+        },
         Kind::Bindings => unreachable!("bindings are no number"),
     };
     parsed.map_err(|problem| Error::Value {
@@ -346,7 +378,12 @@ mod tests {
         assert_eq!((config.retention_blobs_ms, config.retention_disk_bytes), (7_776_000_000, 20 << 30));
         assert_eq!(
             origins(&config),
-            ["bindings= (default)", "retention.blobs=90d (default)", "retention.disk=20G (default)"]
+            [
+                "bindings= (default)",
+                "checkout.ports=0 (default)",
+                "retention.blobs=90d (default)",
+                "retention.disk=20G (default)"
+            ]
         );
     }
 
@@ -370,6 +407,7 @@ mod tests {
             origins(&config),
             [
                 "bindings= (default)",
+                "checkout.ports=0 (default)",
                 "retention.blobs=10d (ws.yml:1)",
                 "retention.disk=5G ($LONGHAUL_RETENTION_DISK)"
             ]

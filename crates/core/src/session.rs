@@ -16,6 +16,7 @@
 //! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
 //! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | close | `Closed` |
+//! | any | make, keep or remove a checkout | `CheckoutMade`, `Snapshotted`, `CheckoutRemoved` |
 //!
 //! The way on ([`Onward`]) is chosen by [`crate::walk`]: facts about the choice, then one of `StepHandedOut`,
 //! `WorkBegan`, `GateOpened`, `Parked`, `Closed`.
@@ -30,14 +31,14 @@ mod tests;
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    AgentAct, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, Place,
-    Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp, TokenCount, WorkspaceId,
+    AgentAct, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, OwnCheckout,
+    Place, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp, TokenCount, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
 pub use command::{
-    Actor, Arrival, Command, FinishStep, GateAnswer, NewGate, NewStep, Onward, OpenSession, PinWorkflow,
-    RefuseAttempt, Rejection, RewindTo, channel_word,
+    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewGate, NewStep, Onward, OpenSession,
+    PinWorkflow, RefuseAttempt, Rejection, RewindTo, channel_word,
 };
 
 use crate::handle::Handle;
@@ -82,6 +83,21 @@ pub struct Session {
     /// How often it was continued after it was completed.
     pub phase: u32,
     pub closed: Option<CloseOutcome>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workplace: Option<Workplace>,
+}
+
+/// The files that a session works on, when they are its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workplace {
+    pub checkout: OwnCheckout,
+    /// It was removed, and can be made again from its snapshots.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_gone: bool,
+    /// The newest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
 }
 
 /// The workflow that a session follows.
@@ -231,6 +247,7 @@ impl Session {
             spent: Spent::default(),
             phase: 0,
             closed: None,
+            workplace: None,
         })
     }
 
@@ -301,7 +318,23 @@ impl Session {
             SessionEvent::Agent { node: _, act } => self.spent.add(act),
             SessionEvent::Rewound { .. } => self.returns = 0,
             SessionEvent::Closed { outcome } => self.close_with(outcome),
+            SessionEvent::CheckoutMade { checkout } => self.settle_in(checkout),
+            SessionEvent::Snapshotted { snapshot, .. } => {
+                if let Some(workplace) = &mut self.workplace {
+                    workplace.snapshot = Some(snapshot.clone());
+                }
+            }
+            SessionEvent::CheckoutRemoved { .. } => {
+                if let Some(workplace) = &mut self.workplace {
+                    workplace.is_gone = true;
+                }
+            }
         }
+    }
+
+    fn settle_in(&mut self, checkout: &OwnCheckout) {
+        let snapshot = self.workplace.take().and_then(|before| before.snapshot);
+        self.workplace = Some(Workplace { checkout: checkout.clone(), is_gone: false, snapshot });
     }
 
     fn close_with(&mut self, outcome: &CloseOutcome) {

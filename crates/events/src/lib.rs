@@ -5,6 +5,7 @@
 
 mod agent;
 mod base32;
+mod checkout;
 mod content;
 mod decode;
 mod ids;
@@ -16,6 +17,7 @@ mod workspace;
 
 pub use agent::{AgentAct, AgentCall, CallOrder, CallOutcome, TokenCount, TurnFault};
 pub use base32::{decode_base32, encode_base32};
+pub use checkout::{CheckoutKind, OwnCheckout};
 pub use content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch};
 pub use ids::{Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, WorkspaceId};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentAct;
+use crate::checkout::OwnCheckout;
 use crate::content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 use crate::ids::{Epoch, NodeId, Nonce, SessionId, SessionKey, StepId, WorkspaceId};
 use crate::time::Timestamp;
@@ -194,6 +195,29 @@ pub enum SessionEvent {
         phase: u32,
         text: Content,
     },
+    /// The session has files of its own to work on, for the first time or again.
+    CheckoutMade {
+        checkout: OwnCheckout,
+    },
+    /// All files of the checkout were kept.
+    Snapshotted {
+        /// Where the session stood.
+        node: Option<NodeId>,
+        snapshot: String,
+        tree: String,
+        head: Option<String>,
+        because: String,
+        /// What could not be kept, in words.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        left_out: Vec<String>,
+    },
+    /// The checkout is gone. All that was in it is in the snapshot.
+    CheckoutRemoved {
+        name: String,
+        snapshot: Option<String>,
+        by: String,
+        because: String,
+    },
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
@@ -294,7 +318,10 @@ impl SessionEvent {
             | Self::Reported { .. }
             | Self::Agent { .. }
             | Self::Rewound { .. }
-            | Self::Continued { .. } => Vec::new(),
+            | Self::Continued { .. }
+            | Self::CheckoutMade { .. }
+            | Self::Snapshotted { .. }
+            | Self::CheckoutRemoved { .. } => Vec::new(),
         }
     }
 
@@ -330,6 +357,11 @@ impl SessionEvent {
             }
             Self::LoopExhausted { because, .. } => Parts::default().words([because]),
             Self::Agent { act, .. } => agent_parts(act),
+            Self::CheckoutMade { checkout } => Parts::default().words(checkout.words()),
+            Self::Snapshotted { because, left_out, .. } => {
+                Parts::default().words([because].into_iter().chain(left_out))
+            }
+            Self::CheckoutRemoved { by, because, .. } => Parts::default().words([by, because]),
             Self::DriverTaken { driver, .. } => Parts::default().words([&mut driver.host]),
             Self::Closed { outcome: CloseOutcome::Cancelled { by, reason } } => {
                 Parts::default().words([by].into_iter().chain(reason))

@@ -17,6 +17,7 @@ mod head;
 mod object_id;
 mod snapshot;
 mod version;
+mod whereabouts;
 
 pub use base::{Base, Freshness, base_ref, secure_base};
 pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout};
@@ -31,3 +32,4 @@ pub use snapshot::{
     Change, ChangeKind, Kept, LeftOut, Merged, News, Restored, Snapshot, Snapshots, TakeSnapshot, Target,
 };
 pub use version::{Version, version};
+pub use whereabouts::{Whereabouts, linked_worktrees, whereabouts};

@@ -2,6 +2,7 @@
 
 mod acting;
 pub(crate) mod carrying;
+mod checkout;
 mod keeping;
 pub(crate) mod opaque;
 pub(crate) mod session;

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::places::Homeless;
 use crate::secrets::SecretsError;
 use crate::workflows::Problem;
+use crate::worktrees::WorktreeError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -94,6 +95,8 @@ pub enum Error {
     ChangedMeanwhile,
     #[error(transparent)]
     Git(#[from] longhaul_git::Error),
+    #[error(transparent)]
+    Worktree(#[from] WorktreeError),
     #[error("{0}")]
     Config(#[from] config::Error),
     #[error("could not read `{}`: {source}; check the path and its permissions", path.display())]
@@ -172,6 +175,14 @@ impl Error {
             Self::Session(rejection) => rejection.code(),
             Self::Workspace(rejection) => rejection.code(),
             Self::Git(longhaul_git::Error::NotARepository { .. }) => "E0301",
+            Self::Git(longhaul_git::Error::NoSuchSnapshot { .. }) => "E0705",
+            Self::Git(
+                longhaul_git::Error::CheckoutExists { .. }
+                | longhaul_git::Error::NotOurCheckout { .. }
+                | longhaul_git::Error::WouldLose { .. }
+                | longhaul_git::Error::Locked { .. },
+            ) => "E0706",
+            Self::Worktree(error) => error.code(),
             Self::UnknownWorkspace(_) | Self::AmbiguousWorkspace(_) => "E0302",
             Self::NoTerminal | Self::NobodyToVouch { .. } | Self::UnderAgent | Self::NotConfirmed { .. } => {
                 "E0303"
@@ -216,7 +227,11 @@ impl Error {
             | Self::Import(ImportError::ChangedMeanwhile)
             | Self::TooManyConflicts => Kind::Conflict,
             Self::Workflow(problem) => problem.kind(),
-            Self::MalformedHandle(_)
+            Self::Git(longhaul_git::Error::NoSuchSnapshot { .. })
+            | Self::Worktree(
+                WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
+            )
+            | Self::MalformedHandle(_)
             | Self::UnknownSession(_)
             | Self::NoSuchSession(_)
             | Self::AmbiguousSession { .. }
@@ -232,7 +247,13 @@ impl Error {
             | Self::BadStart(_)
             | Self::NeverHandedOut { .. }
             | Self::Config(_) => Kind::Usage,
-            Self::ForgedHandle(_)
+            Self::Git(
+                longhaul_git::Error::CheckoutExists { .. }
+                | longhaul_git::Error::NotOurCheckout { .. }
+                | longhaul_git::Error::WouldLose { .. },
+            )
+            | Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
+            | Self::ForgedHandle(_)
             | Self::NotForNotes
             | Self::NotForAnswers
             | Self::Session(_)
@@ -251,6 +272,7 @@ impl Error {
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
             | Self::Git(_)
+            | Self::Worktree(WorktreeError::Malformed { .. })
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
             | Self::WriteFile { .. }

@@ -24,6 +24,7 @@ mod telemetry;
 pub mod terminal;
 pub mod workflows;
 mod workspaces;
+mod worktrees;
 
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
@@ -46,6 +47,11 @@ pub use starting::NewWalk;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};
 pub use workspaces::{TrustCandidate, TrustFile};
+pub use worktrees::{
+    ChangedFile, CleanMode, CleanRow, CleanState, Disagreement, KeptRow, MadeWorktree, NewWorktree, Orphan,
+    RestoredWorktree, SecretFiles, SetupOutcome, SetupReport, Source, WorktreeError, WorktreeFile,
+    WorktreeInfo, WorktreeRow,
+};
 
 /// Steps without a workflow, for the harnesses of the store. The product walks.
 pub mod opaque {
@@ -65,8 +71,8 @@ pub mod types {
     pub use longhaul_core::workflow::answer::{Answer, Requires};
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
-        CallOutcome, Channel, Checkout, Choice, CloseOutcome, Considered, Digest, Driver, Epoch, GateKind,
-        NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp,
+        CallOutcome, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
+        Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp,
         Verdict as GateVerdict, WorkspaceId,
     };
     pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use longhaul_events::WorkspaceId;
+
 /// The four folders of one installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
@@ -66,6 +68,21 @@ impl Places {
     /// The list of git sources of workflows.
     pub(crate) fn git_sources(&self) -> PathBuf {
         self.config.join("sources.json")
+    }
+
+    /// Where the checkouts of a workspace's sessions are.
+    pub fn checkouts(&self, workspace: WorkspaceId) -> PathBuf {
+        self.data.join("checkouts").join(workspace.to_string())
+    }
+
+    /// The repository that holds the snapshots of a workspace.
+    pub fn snapshots(&self, workspace: WorkspaceId) -> PathBuf {
+        self.data.join("snapshots").join(workspace.to_string())
+    }
+
+    /// How the set-up of a checkout went.
+    pub(crate) fn setup(&self, workspace: WorkspaceId, name: &str) -> PathBuf {
+        self.data.join("setups").join(workspace.to_string()).join(format!("{name}.json"))
     }
 
     pub fn secrets(&self) -> PathBuf {

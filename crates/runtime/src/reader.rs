@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use longhaul_core::session::{self, Session};
 use longhaul_core::workspace::{TrustState, Workspace};
-use longhaul_events::{Position, Seq, StreamId, Timestamp, WorkspaceId};
+use longhaul_events::{Position, Seq, SessionEvent, SessionId, StreamId, Timestamp, WorkspaceId};
 use longhaul_store::views::{SessionRow, Views, WorkspaceRow};
 use longhaul_store::watch::{Watcher, Woke};
 use longhaul_store::{DamagedRow, Decision, Exported, Finding, Log, SqliteLog, StoreError, StreamReport};
@@ -82,6 +83,24 @@ impl Reader {
 
     pub fn sessions(&self) -> Result<Vec<SessionRow>, Error> {
         Ok(self.views.sessions(&*self.store)?)
+    }
+
+    /// The state of one session, without a look at the others; `None` if there is no such session.
+    pub(crate) fn session(&self, id: SessionId) -> Result<Option<Session>, Error> {
+        let stream = StreamId::from(id);
+        let Some(head) = self.store.head(stream)? else { return Ok(None) };
+        let stored = head.state.filter(|state| state.fold_version == session::FOLD_VERSION);
+        if let Some(session) = stored.and_then(|state| serde_json::from_slice::<Session>(&state.bytes).ok())
+            && session.seq == head.seq
+        {
+            return Ok(Some(session));
+        }
+        let mut events: Vec<SessionEvent> = Vec::new();
+        self.decisions(stream).each(|decision| {
+            events.extend(decision.readable_events::<SessionEvent>()?);
+            Ok(())
+        })?;
+        Ok(Session::fold(id, &events))
     }
 
     /// Why the file of the views could not be used, if rows had to be made from the log alone.

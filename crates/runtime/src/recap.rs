@@ -162,6 +162,9 @@ fn told(entry: &StoryEntry, artifacts: &[Artifact]) -> Option<String> {
         | Happened::HandleReissued { .. }
         | Happened::Forked { .. }
         | Happened::Closed { .. }
+        | Happened::CheckoutMade { .. }
+        | Happened::Snapshotted { .. }
+        | Happened::CheckoutRemoved { .. }
         | Happened::WayChosen { .. }
         | Happened::LoopExhausted { .. } => return None,
     })

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use longhaul_events::{
     AgentAct, Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
-    Place, Reason, ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp, Verdict,
-    WorkspaceId,
+    OwnCheckout, Place, Reason, ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp,
+    Verdict, WorkspaceId,
 };
 
 /// Makes a session. Random bytes come from the caller.
@@ -134,13 +134,38 @@ pub enum Command {
         actor: Actor,
         outcome: CloseOutcome,
     },
+    MakeCheckout {
+        checkout: OwnCheckout,
+    },
+    KeepSnapshot {
+        kept: KeptSnapshot,
+    },
+    RemoveCheckout {
+        by: String,
+        because: String,
+    },
+}
+
+/// What was kept of a checkout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptSnapshot {
+    pub snapshot: String,
+    pub tree: String,
+    pub head: Option<String>,
+    pub because: String,
+    pub left_out: Vec<String>,
 }
 
 impl Command {
     /// Whether it may take up a session that is closed.
     pub(super) const fn may_follow_the_end(&self) -> bool {
         match self {
-            Self::Rewind { .. } | Self::Continue { .. } => true,
+            // Files are kept, restored and removed also when the session is long over.
+            Self::Rewind { .. }
+            | Self::Continue { .. }
+            | Self::MakeCheckout { .. }
+            | Self::KeepSnapshot { .. }
+            | Self::RemoveCheckout { .. } => true,
             Self::TakeDriver { .. }
             | Self::RenewDriver { .. }
             | Self::ReleaseDriver { .. }
@@ -294,6 +319,10 @@ pub enum Rejection {
     NotCompleted,
     #[error("the session was cancelled; start a new one")]
     Cancelled,
+    #[error("the session has the worktree `{name}` already, at `{path}`; work there")]
+    HasCheckout { name: String, path: String },
+    #[error("the session has no worktree of its own; `longhaul worktree new` makes one")]
+    NoCheckout,
 }
 
 /// The word for a channel that people meet.
@@ -320,6 +349,7 @@ impl Rejection {
             | Self::NoSuchNode { .. }
             | Self::NoSuchWork { .. } => "E0204",
             Self::NoSuchGate { .. } | Self::WeakChannel { .. } | Self::GateNotDue { .. } => "E0209",
+            Self::HasCheckout { .. } | Self::NoCheckout => "E0701",
         }
     }
 }

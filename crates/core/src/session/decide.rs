@@ -1,14 +1,15 @@
 //! From a command to the facts that it would add. Reads state, changes nothing.
 
 use longhaul_events::{
-    AgentAct, CloseOutcome, Content, Driver, Epoch, NodeId, Nonce, Reason, Restored, SessionEvent, Timestamp,
+    AgentAct, CloseOutcome, Content, Driver, Epoch, NodeId, Nonce, OwnCheckout, Reason, Restored,
+    SessionEvent, Timestamp,
 };
 
 use super::command::{
-    Actor, Arrival, Command, FinishStep, GateAnswer, NewGate, NewStep, Onward, OpenSession, RefuseAttempt,
-    Rejection, RewindTo,
+    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewGate, NewStep, Onward, OpenSession,
+    RefuseAttempt, Rejection, RewindTo,
 };
-use super::{Lease, MOST_RETURNS, OpenGate, Session};
+use super::{Lease, MOST_RETURNS, OpenGate, Session, Workplace};
 
 /// No driver asks for more.
 const LONGEST_LEASE_MS: u64 = 60 * 60 * 1000;
@@ -88,6 +89,39 @@ impl Session {
             }
             Command::Park { epoch, reasons } => self.park(epoch, reasons),
             Command::Close { actor, outcome } => self.close(actor, outcome),
+            Command::MakeCheckout { checkout } => self.make_checkout(checkout),
+            Command::KeepSnapshot { kept } => self.keep_snapshot(kept),
+            Command::RemoveCheckout { by, because } => self.remove_checkout(by, because),
+        }
+    }
+
+    fn make_checkout(&self, checkout: OwnCheckout) -> Result<Vec<SessionEvent>, Rejection> {
+        match &self.workplace {
+            Some(Workplace { checkout: there, is_gone: false, .. }) => {
+                Err(Rejection::HasCheckout { name: there.name.clone(), path: there.path.clone() })
+            }
+            Some(_) | None => Ok(vec![SessionEvent::CheckoutMade { checkout }]),
+        }
+    }
+
+    /// The same snapshot is put on record once.
+    fn keep_snapshot(&self, kept: KeptSnapshot) -> Result<Vec<SessionEvent>, Rejection> {
+        let KeptSnapshot { snapshot, tree, head, because, left_out } = kept;
+        let workplace = self.workplace.as_ref().ok_or(Rejection::NoCheckout)?;
+        if workplace.snapshot.as_ref() == Some(&snapshot) {
+            return Ok(Vec::new());
+        }
+        let node = self.node();
+        Ok(vec![SessionEvent::Snapshotted { node, snapshot, tree, head, because, left_out }])
+    }
+
+    fn remove_checkout(&self, by: String, because: String) -> Result<Vec<SessionEvent>, Rejection> {
+        match &self.workplace {
+            Some(Workplace { checkout, is_gone: false, snapshot }) => {
+                let (name, snapshot) = (checkout.name.clone(), snapshot.clone());
+                Ok(vec![SessionEvent::CheckoutRemoved { name, snapshot, by, because }])
+            }
+            Some(_) | None => Err(Rejection::NoCheckout),
         }
     }
 

@@ -288,3 +288,45 @@ fn the_state_survives_being_written_down() {
     let text = serde_json::to_string(&session).unwrap();
     assert_eq!(serde_json::from_str::<Session>(&text).unwrap(), session);
 }
+
+fn own_checkout() -> OwnCheckout {
+    OwnCheckout {
+        name: "q3-fix".into(),
+        path: "/checkouts/q3-fix".into(),
+        kind: longhaul_events::CheckoutKind::Borrowed,
+        main_dir: "/src/.git".into(),
+        branch: "longhaul/q3-fix".into(),
+        base_branch: "main".into(),
+        base_commit: "a0".into(),
+        secrets: Vec::new(),
+        ports: Vec::new(),
+    }
+}
+
+fn kept(snapshot: &str) -> Command {
+    let because = "step `build` ended".to_owned();
+    let (tree, head) = ("c0".to_owned(), None);
+    let kept = KeptSnapshot { snapshot: snapshot.to_owned(), tree, head, because, left_out: Vec::new() };
+    Command::KeepSnapshot { kept }
+}
+
+#[test]
+fn a_session_has_one_checkout_at_a_time_and_its_snapshots_outlive_it() {
+    let mut session = Session::fold(ID, &[opened()]).unwrap();
+    let make = || Command::MakeCheckout { checkout: own_checkout() };
+    assert_eq!(session.decide(kept("b1")), Err(Rejection::NoCheckout));
+    session.decide(make()).unwrap().iter().for_each(|event| session.apply(event));
+    let there = Rejection::HasCheckout { name: "q3-fix".into(), path: "/checkouts/q3-fix".into() };
+    assert_eq!(session.decide(make()), Err(there));
+    session.decide(kept("b1")).unwrap().iter().for_each(|event| session.apply(event));
+    assert_eq!(session.decide(kept("b1")), Ok(Vec::new()));
+    session.apply(&SessionEvent::Closed { outcome: CloseOutcome::Completed });
+    let remove = Command::RemoveCheckout { by: "ada".into(), because: "merged".into() };
+    let removed = session.decide(remove.clone()).unwrap();
+    assert!(matches!(&removed[..], [SessionEvent::CheckoutRemoved { snapshot: Some(id), .. }] if id == "b1"));
+    removed.iter().for_each(|event| session.apply(event));
+    assert_eq!(session.decide(remove), Err(Rejection::NoCheckout));
+    session.decide(make()).unwrap().iter().for_each(|event| session.apply(event));
+    let workplace = session.workplace.unwrap();
+    assert_eq!((workplace.is_gone, workplace.snapshot.as_deref()), (false, Some("b1")));
+}

@@ -13,4 +13,5 @@ mod hostile;
 mod hostile_checkout;
 mod snapshot;
 mod support;
+mod whereabouts;
 mod work;

@@ -153,7 +153,10 @@ impl Reader {
                 | SessionEvent::Reported { .. }
                 | SessionEvent::Agent { .. }
                 | SessionEvent::Rewound { .. }
-                | SessionEvent::Continued { .. } => {}
+                | SessionEvent::Continued { .. }
+                | SessionEvent::CheckoutMade { .. }
+                | SessionEvent::Snapshotted { .. }
+                | SessionEvent::CheckoutRemoved { .. } => {}
             }
             Ok(())
         })?;

@@ -6,8 +6,8 @@ use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
 use longhaul_core::walk::view::gate_id;
 use longhaul_events::{
-    AgentAct, Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, Reason, ReportKind, Seq,
-    SessionEvent, SessionId, StepId, Verdict,
+    AgentAct, Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, OwnCheckout, Reason,
+    ReportKind, Seq, SessionEvent, SessionId, StepId, Verdict,
 };
 use longhaul_store::views::SessionRow;
 use serde::Serialize;
@@ -130,6 +130,21 @@ pub enum Happened {
     },
     Closed {
         outcome: CloseOutcome,
+    },
+    CheckoutMade {
+        name: String,
+        path: String,
+        branch: String,
+    },
+    Snapshotted {
+        snapshot: String,
+        because: String,
+        left_out: Vec<String>,
+    },
+    CheckoutRemoved {
+        name: String,
+        by: String,
+        because: String,
     },
     WayChosen {
         considered: Vec<Considered>,
@@ -282,6 +297,15 @@ impl Teller<'_> {
                 Happened::Continued { phase, text: reader.words(&text)? }
             }
             SessionEvent::Closed { outcome } => Happened::Closed { outcome },
+            SessionEvent::CheckoutMade { checkout: OwnCheckout { name, path, branch, .. } } => {
+                Happened::CheckoutMade { name, path, branch }
+            }
+            SessionEvent::Snapshotted { snapshot, because, left_out, .. } => {
+                Happened::Snapshotted { snapshot, because, left_out }
+            }
+            SessionEvent::CheckoutRemoved { name, by, because, .. } => {
+                Happened::CheckoutRemoved { name, by, because }
+            }
             SessionEvent::WayChosen { considered, left_out } => Happened::WayChosen { considered, left_out },
             SessionEvent::LoopExhausted { step, iterations, because } => {
                 Happened::LoopExhausted { step, iterations, because }

@@ -239,7 +239,10 @@ impl SessionRow {
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::AttemptRefused { .. }
             | SessionEvent::WorkStarted { .. }
-            | SessionEvent::Rewound { .. } => {}
+            | SessionEvent::Rewound { .. }
+            | SessionEvent::CheckoutMade { .. }
+            | SessionEvent::Snapshotted { .. }
+            | SessionEvent::CheckoutRemoved { .. } => {}
         }
     }
 }

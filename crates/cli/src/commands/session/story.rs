@@ -51,6 +51,16 @@ fn told(what: &Happened) -> (String, Vec<String>) {
         Happened::Reported { kind, report, .. } => (reported(*kind).to_owned(), vec![short(report)]),
         Happened::Agent { act, .. } => agent(act),
         Happened::Closed { outcome } => alone(closed(outcome)),
+        Happened::CheckoutMade { name, path, branch } => {
+            (format!("works in worktree `{name}` on `{branch}`"), vec![path.clone()])
+        }
+        Happened::Snapshotted { snapshot, because, left_out } => {
+            let short: String = snapshot.chars().take(12).collect();
+            (format!("snapshot {short}: {because}"), left_out.clone())
+        }
+        Happened::CheckoutRemoved { name, by, because } => {
+            (format!("worktree `{name}` was removed by {by}"), vec![because.clone()])
+        }
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
         }

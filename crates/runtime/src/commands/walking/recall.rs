@@ -110,7 +110,10 @@ impl Commands {
             | SessionEvent::Reported { .. }
             | SessionEvent::Agent { .. }
             | SessionEvent::Rewound { .. }
-            | SessionEvent::Continued { .. } => return Ok(None),
+            | SessionEvent::Continued { .. }
+            | SessionEvent::CheckoutMade { .. }
+            | SessionEvent::Snapshotted { .. }
+            | SessionEvent::CheckoutRemoved { .. } => return Ok(None),
         }))
     }
 
@@ -299,7 +302,10 @@ fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_event
         | SessionEvent::Reported { .. }
         | SessionEvent::Agent { .. }
         | SessionEvent::Rewound { .. }
-        | SessionEvent::Continued { .. } => None,
+        | SessionEvent::Continued { .. }
+        | SessionEvent::CheckoutMade { .. }
+        | SessionEvent::Snapshotted { .. }
+        | SessionEvent::CheckoutRemoved { .. } => None,
     })
 }
 

@@ -175,6 +175,9 @@ fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
         | SessionEvent::Reported { .. }
         | SessionEvent::Agent { .. }
         | SessionEvent::Rewound { .. }
-        | SessionEvent::Continued { .. } => None,
+        | SessionEvent::Continued { .. }
+        | SessionEvent::CheckoutMade { .. }
+        | SessionEvent::Snapshotted { .. }
+        | SessionEvent::CheckoutRemoved { .. } => None,
     }
 }

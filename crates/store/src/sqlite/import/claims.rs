@@ -101,7 +101,10 @@ impl Gathering {
             | SessionEvent::Reported { .. }
             | SessionEvent::Agent { .. }
             | SessionEvent::Rewound { .. }
-            | SessionEvent::Continued { .. } => {}
+            | SessionEvent::Continued { .. }
+            | SessionEvent::CheckoutMade { .. }
+            | SessionEvent::Snapshotted { .. }
+            | SessionEvent::CheckoutRemoved { .. } => {}
         }
     }
 

@@ -1,0 +1,202 @@
+//! Snapshots of a session's worktree: taken, listed, compared, brought back.
+
+use std::path::Path;
+
+use longhaul_core::session::{KeptSnapshot, Workplace};
+use longhaul_core::time::rfc3339;
+use longhaul_events::{SessionId, Timestamp};
+use longhaul_git::{ChangeKind, Checkout, Kept, LeftOut, NewCheckout, Snapshot, Snapshots, TakeSnapshot};
+
+use super::file::{self, WorktreeFile};
+use super::{Place, git_kind};
+use crate::commands::Commands;
+use crate::error::Error;
+use crate::system::System;
+
+/// A snapshot in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeptRow {
+    pub snapshot: String,
+    pub at: String,
+    pub because: String,
+}
+
+/// A file that differs from the base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangedFile {
+    pub change: &'static str,
+    pub path: String,
+}
+
+/// What a restore did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestoredWorktree {
+    pub session: SessionId,
+    pub name: String,
+    pub path: String,
+    pub snapshot: String,
+    /// What was there before, to go back to.
+    pub before: Option<String>,
+}
+
+impl System {
+    /// Keeps all files of a session's worktree; `None` if it has none of its own.
+    pub fn keep_worktree(
+        &self,
+        commands: &Commands,
+        id: SessionId,
+        because: &str,
+    ) -> Result<Option<KeptSnapshot>, Error> {
+        let session = commands.load_session(id)?;
+        match &session.workplace {
+            Some(Workplace { is_gone: false, .. }) => {}
+            Some(_) | None => return Ok(None),
+        }
+        let place = Place::of(session)?;
+        let (snapshots, checkout) = (place.snapshots(self.places())?, place.checkout()?);
+        let taken = snapshots.take(&place.wanted(&checkout, because, &id.to_string()))?;
+        let kept = on_record(taken, because);
+        commands.record_snapshot(id, &kept)?;
+        Ok(Some(kept))
+    }
+
+    /// The snapshots of a session, the newest first.
+    pub fn worktree_snapshots(&self, id: SessionId) -> Result<Vec<KeptRow>, Error> {
+        let (place, snapshots) = self.kept_place(id)?;
+        let row = |kept: Kept| KeptRow {
+            snapshot: kept.id.to_string(),
+            at: rfc3339(Timestamp(kept.at_s.saturating_mul(1000))),
+            because: kept.because,
+        };
+        Ok(snapshots.list(&place.session.id.to_string())?.into_iter().map(row).collect())
+    }
+
+    /// The files of a worktree that differ from its base.
+    pub fn worktree_changes(&self, id: SessionId) -> Result<Vec<ChangedFile>, Error> {
+        let (place, snapshots) = self.kept_place(id)?;
+        let checkout = place.checkout()?;
+        let changes = snapshots.changes(&place.wanted(&checkout, "", &id.to_string()))?;
+        let row = |change: longhaul_git::Change| ChangedFile {
+            change: match change.kind {
+                ChangeKind::Added => "added",
+                ChangeKind::Deleted => "deleted",
+                ChangeKind::Modified => "modified",
+                ChangeKind::TypeChanged => "type changed",
+            },
+            path: change.path.to_string_lossy().into_owned(),
+        };
+        Ok(changes.into_iter().map(row).collect())
+    }
+
+    /// The same as a patch.
+    pub fn worktree_patch(&self, id: SessionId) -> Result<Vec<u8>, Error> {
+        let (place, snapshots) = self.kept_place(id)?;
+        let checkout = place.checkout()?;
+        Ok(snapshots.patch(&place.wanted(&checkout, "", &id.to_string()))?)
+    }
+
+    /// Brings a snapshot back, after a snapshot of what is there. A worktree that is gone is made again.
+    pub fn restore_worktree(
+        &self,
+        commands: &Commands,
+        id: SessionId,
+        snapshot: &str,
+    ) -> Result<RestoredWorktree, Error> {
+        let (place, snapshots) = self.kept_place(id)?;
+        let session = id.to_string();
+        let kept = snapshots.find(&session, snapshot)?;
+        let (name, path) = (place.own.name.clone(), place.own.path.clone());
+        let because = format!("before a restore of {}", &kept.id.as_str()[..12]);
+        let is_gone = place.session.workplace.as_ref().is_some_and(|workplace| workplace.is_gone);
+        let restored = if is_gone || !Path::new(&path).exists() {
+            let restored = remake(&snapshots, &place, &kept)?;
+            if is_gone {
+                commands.record_checkout(id, &place.own)?;
+            }
+            restored
+        } else {
+            let checkout = place.checkout()?;
+            let wanted = place.wanted(&checkout, &because, &session);
+            // On record before anything is written over.
+            let before = on_record(snapshots.take(&wanted)?, &because);
+            commands.record_snapshot(id, &before)?;
+            snapshots.restore(&wanted, &kept)?
+        };
+        let before = restored.before.map(|before| on_record(before, &because));
+        if let Some(before) = &before {
+            commands.record_snapshot(id, before)?;
+        }
+        refresh_file(&place)?;
+        let before = before.map(|before| before.snapshot);
+        Ok(RestoredWorktree { session: id, name, path, snapshot: kept.id.to_string(), before })
+    }
+
+    fn kept_place(&self, id: SessionId) -> Result<(Place, Snapshots), Error> {
+        let session = self.session(id)?.ok_or(Error::UnknownSession(id))?;
+        let place = Place::of(session)?;
+        let snapshots = place.snapshots(self.places())?;
+        Ok((place, snapshots))
+    }
+}
+
+impl Place {
+    pub(super) fn wanted<'a>(
+        &'a self,
+        checkout: &'a Checkout,
+        because: &'a str,
+        session: &'a str,
+    ) -> TakeSnapshot<'a> {
+        TakeSnapshot { session, checkout, base: &self.base, because, secret: &self.secrets }
+    }
+}
+
+fn remake(snapshots: &Snapshots, place: &Place, kept: &Kept) -> Result<longhaul_git::Restored, Error> {
+    let new = NewCheckout {
+        main: &place.main,
+        path: Path::new(&place.own.path),
+        branch: &place.own.branch,
+        base: &place.base,
+        kind: git_kind(place.own.kind),
+    };
+    Ok(snapshots.remake(&place.session.id.to_string(), &new, kept)?)
+}
+
+/// Puts the file about a worktree back in its place.
+fn refresh_file(place: &Place) -> Result<(), Error> {
+    let found = file::read(&place.main.common_dir, &place.own.name).ok().flatten();
+    let file = WorktreeFile {
+        name: place.own.name.clone(),
+        session: Some(place.session.id.to_string()),
+        workspace: Some(place.workspace.to_string()),
+        worktree_path: place.own.path.clone(),
+        branch: Some(place.own.branch.clone()),
+        base_branch: Some(place.own.base_branch.clone()),
+        base_commit: Some(place.own.base_commit.clone()),
+        vcs_backend: Some("git".to_owned()),
+        status: Some("active".to_owned()),
+        ..found.unwrap_or_default()
+    };
+    file::write(&place.main.common_dir, &file)
+}
+
+pub(super) fn on_record(taken: Snapshot, because: &str) -> KeptSnapshot {
+    KeptSnapshot {
+        snapshot: taken.id.to_string(),
+        tree: taken.tree.to_string(),
+        head: taken.head.map(|head| head.to_string()),
+        because: because.to_owned(),
+        left_out: taken.left_out.iter().map(in_words).collect(),
+    }
+}
+
+pub(super) fn in_words(left_out: &LeftOut) -> String {
+    match left_out {
+        LeftOut::Unreadable { path } => format!("`{}` cannot be read", path.display()),
+        LeftOut::NotAFile { path } => format!("`{}` is no file any more", path.display()),
+        LeftOut::NestedHistory { path } => {
+            format!("`{}` is a repository of its own; its files are kept, its history is not", path.display())
+        }
+        LeftOut::Commits { because } => format!("its commits cannot be kept: {because}"),
+        LeftOut::Index { because } => format!("its index cannot be read: {because}"),
+    }
+}

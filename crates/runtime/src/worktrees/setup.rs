@@ -1,0 +1,173 @@
+//! Set-up commands of a checkout: run once for each state of the lockfiles, their outcome kept.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::time::Duration;
+
+use longhaul_core::canonical::sha256;
+use longhaul_core::config::SetupCommand;
+use longhaul_events::{OwnCheckout, SessionId};
+use longhaul_exec::{Outcome, Program};
+use serde::{Deserialize, Serialize};
+
+use super::Place;
+use super::file::{small_file, write_whole};
+use super::ready::open_plain;
+use crate::error::Error;
+use crate::system::System;
+
+/// The files by which tools say what exactly they want installed.
+const LOCKFILES: [&str; 21] = [
+    "Cargo.lock",
+    "Gemfile.lock",
+    "Pipfile.lock",
+    "bun.lock",
+    "bun.lockb",
+    "composer.lock",
+    "deno.lock",
+    "flake.lock",
+    "go.sum",
+    "gradle.lockfile",
+    "mix.lock",
+    "npm-shrinkwrap.json",
+    "package-lock.json",
+    "packages.lock.json",
+    "pdm.lock",
+    "pnpm-lock.yaml",
+    "poetry.lock",
+    "pubspec.lock",
+    "requirements.txt",
+    "uv.lock",
+    "yarn.lock",
+];
+const LARGEST_LOCKFILE_BYTES: u64 = 64 << 20;
+const KEPT_OUTPUT_LETTERS: usize = 4000;
+
+/// How the set-up of a checkout went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetupReport {
+    /// Of the lockfiles and the commands.
+    pub hash: String,
+    pub outcomes: Vec<SetupOutcome>,
+}
+
+/// How one command went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SetupOutcome {
+    pub run: Vec<String>,
+    /// `passed`, `failed` or `could_not_run`.
+    pub outcome: String,
+    pub duration_ms: u64,
+    /// The end of what it printed.
+    pub output: String,
+}
+
+impl SetupReport {
+    pub fn succeeded(&self) -> bool {
+        self.outcomes.iter().all(|outcome| outcome.outcome == "passed")
+    }
+}
+
+impl System {
+    /// Runs the set-up commands of a session's checkout with the rights of whoever asks, unless that was done for
+    /// these very lockfiles.
+    pub fn set_up_worktree(&self, session: SessionId) -> Result<Option<SetupReport>, Error> {
+        self.set_up_with(session, &mut perform_here)
+    }
+
+    /// The same, with somebody else to run each command, such as a sandbox.
+    pub(crate) fn set_up_with(
+        &self,
+        session: SessionId,
+        perform: &mut dyn FnMut(&SetupCommand, &Program) -> SetupOutcome,
+    ) -> Result<Option<SetupReport>, Error> {
+        let commands = self.config()?.checkout.setup;
+        let Some(session) = self.session(session)?.filter(|_| !commands.is_empty()) else { return Ok(None) };
+        let place = Place::of(session)?;
+        let kept = self.places().setup(place.workspace, &place.own.name);
+        let hash = hash_of(Path::new(&place.own.path), &commands);
+        let before =
+            small_file(&kept).ok().and_then(|bytes| serde_json::from_slice::<SetupReport>(&bytes).ok());
+        if let Some(before) = before.filter(|report| report.hash == hash) {
+            return Ok(Some(before));
+        }
+        let mut outcomes: Vec<SetupOutcome> = Vec::new();
+        for command in &commands {
+            let outcome = perform(command, &program(command, &place.own));
+            let goes_on = outcome.outcome == "passed";
+            outcomes.push(outcome);
+            // What comes after builds on it.
+            if !goes_on {
+                break;
+            }
+        }
+        let scrubber = self.scrubber()?;
+        outcomes.iter_mut().for_each(|outcome| outcome.output = scrubber.text(&outcome.output).into_owned());
+        let report = SetupReport { hash, outcomes };
+        let text = serde_json::to_string_pretty(&report).expect("its keys are strings");
+        write_whole(&kept, text.as_bytes())?;
+        Ok(Some(report))
+    }
+}
+
+fn program(command: &SetupCommand, own: &OwnCheckout) -> Program {
+    let name = command.run.first().map_or("", String::as_str);
+    let mut program = Program::new(name).args(command.run.iter().skip(1)).directory(&own.path);
+    for (number, port) in (1..).zip(&own.ports) {
+        program = program.set_variable(format!("LONGHAUL_PORT_{number}"), port.to_string());
+    }
+    program.timeout(Duration::from_millis(command.timeout_ms))
+}
+
+/// Runs a command as it is, without a sandbox.
+fn perform_here(command: &SetupCommand, program: &Program) -> SetupOutcome {
+    let outcome = |word: &str, duration: Duration, output: String| SetupOutcome {
+        run: command.run.clone(),
+        outcome: word.to_owned(),
+        duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
+        output,
+    };
+    match longhaul_exec::run(program) {
+        Ok(finished) => {
+            let word = match finished.outcome {
+                Outcome::Exited(0) => "passed",
+                Outcome::Exited(_)
+                | Outcome::Signalled(_)
+                | Outcome::TimedOut
+                | Outcome::OutOfRoom
+                | Outcome::Stopped => "failed",
+            };
+            let output = format!("{}{}", finished.stdout.to_text(), finished.stderr.to_text());
+            outcome(word, finished.duration, ending(&output))
+        }
+        Err(error) => outcome("could_not_run", Duration::ZERO, error.to_string()),
+    }
+}
+
+fn ending(text: &str) -> String {
+    let skipped = text.chars().count().saturating_sub(KEPT_OUTPUT_LETTERS);
+    text.chars().skip(skipped).collect()
+}
+
+/// Changes when a lockfile or a command does.
+fn hash_of(top: &Path, commands: &[SetupCommand]) -> String {
+    let mut text = Vec::new();
+    for command in commands {
+        text.extend(serde_json::to_vec(&command.run).expect("texts are JSON"));
+    }
+    for name in LOCKFILES {
+        let mut bytes = Vec::new();
+        let Some(file) = open_plain(&top.join(name)) else { continue };
+        if file.take(LARGEST_LOCKFILE_BYTES).read_to_end(&mut bytes).is_ok() {
+            text.extend(format!("\0{name}\0{}", sha256(&bytes)).into_bytes());
+        }
+    }
+    sha256(&text).to_string()
+}
+
+/// Forgets how the set-up went, when the checkout it was for is gone.
+pub(super) fn forget(path: &Path) {
+    // A report without a checkout does no harm, and the next checkout of that name is hashed anew.
+    let _ = fs::remove_file(path);
+}
