@@ -16,6 +16,7 @@ const MAC_BYTES: usize = 10;
 /// What a handle is good for; part of what is signed.
 const ADVANCE: &[u8] = b"longhaul/handle/1\0";
 const CHECKPOINT: &[u8] = b"longhaul/checkpoint/1\0";
+const QUESTION: &[u8] = b"longhaul/question/1\0";
 
 /// A handle whose form is right; whether we signed it is for [`Handle::is_signed_by`] to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,12 +48,22 @@ impl Handle {
         Self { mac: unsigned.mac_for(CHECKPOINT, key), ..unsigned }
     }
 
+    /// A proof that a person was to be asked about a gate: of the same form, and good for nothing else.
+    pub fn sign_question(session: SessionId, gate: NodeId, nonce: Nonce, key: &SessionKey) -> Self {
+        let unsigned = Self { session, node: gate, nonce, mac: [0; MAC_BYTES] };
+        Self { mac: unsigned.mac_for(QUESTION, key), ..unsigned }
+    }
+
     pub fn is_signed_by(&self, key: &SessionKey) -> bool {
         self.has_mac(self.mac_for(ADVANCE, key))
     }
 
     pub fn is_checkpoint_signed_by(&self, key: &SessionKey) -> bool {
         self.has_mac(self.mac_for(CHECKPOINT, key))
+    }
+
+    pub fn is_question_signed_by(&self, key: &SessionKey) -> bool {
+        self.has_mac(self.mac_for(QUESTION, key))
     }
 
     fn has_mac(&self, expected: [u8; MAC_BYTES]) -> bool {
@@ -115,6 +126,15 @@ mod tests {
         assert_eq!(read, handle());
         assert!(read.is_signed_by(&KEY));
         assert!(!read.is_signed_by(&SessionKey::from_bytes([6; 16])));
+    }
+
+    #[test]
+    fn what_was_signed_for_one_purpose_is_good_for_no_other() {
+        let (session, node, nonce) = (handle().session, handle().node, handle().nonce);
+        let question = Handle::sign_question(session, node, nonce, &KEY);
+        assert!(question.is_question_signed_by(&KEY));
+        assert!(!question.is_signed_by(&KEY) && !question.is_checkpoint_signed_by(&KEY));
+        assert!(!handle().is_question_signed_by(&KEY));
     }
 
     #[test]

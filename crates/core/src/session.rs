@@ -373,6 +373,11 @@ impl Session {
         Handle::sign_checkpoint(self.id, node, nonce, &self.key)
     }
 
+    /// A proof that a person was to be asked about a gate.
+    pub fn sign_question(&self, gate: NodeId, nonce: Nonce) -> Handle {
+        Handle::sign_question(self.id, gate, nonce, &self.key)
+    }
+
     /// Whether we gave this handle out, ever.
     pub fn has_signed(&self, handle: &Handle) -> bool {
         handle.session == self.id && handle.is_signed_by(&self.key)
@@ -380,6 +385,16 @@ impl Session {
 
     pub fn has_signed_checkpoint(&self, handle: &Handle) -> bool {
         handle.session == self.id && handle.is_checkpoint_signed_by(&self.key)
+    }
+
+    pub fn has_signed_question(&self, handle: &Handle) -> bool {
+        handle.session == self.id && handle.is_question_signed_by(&self.key)
+    }
+
+    /// A handle that was given out for an older node and not used yet, the newest if there are several.
+    pub fn unused_reissue(&self, node: NodeId) -> Option<Handle> {
+        let offer = self.reissued.iter().rfind(|offer| offer.node == node)?;
+        Some(self.sign(node, offer.nonce))
     }
 
     /// Whether finishing by this handle would be new. If not, only the log knows what became of it.

@@ -19,7 +19,7 @@ pub use longhaul_events::Reason;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use check::check;
+pub use check::{check, check_vars};
 pub(crate) use vars::word as type_word;
 
 pub use items::{ItemField, primitive_fields, refuse_primitives};

@@ -1,8 +1,11 @@
 //! Whether a prompt step accepts an answer.
 
+use serde_json::{Map, Value};
+
 use super::super::prompt::{Notes, Prompt};
 use super::super::scope::Scope;
 use super::super::{Step, StepKind, Workflow};
+use super::limits::judge_vars;
 use super::vars::Given;
 use super::{Accepted, Answer, Reason, artifacts, rules, vars};
 
@@ -29,6 +32,21 @@ pub fn check(
             "ask for the current step",
         )]),
     }
+}
+
+/// What is wrong with vars that are kept for a step and set by nobody yet.
+pub fn check_vars(
+    workflow: &Workflow,
+    step: &Step,
+    scope: &Scope<'_>,
+    vars: &Map<String, Value>,
+) -> Vec<Reason> {
+    let StepKind::Prompt(prompt) = &step.kind else { return Vec::new() };
+    let mut reasons = Vec::new();
+    judge_vars(vars, &mut reasons);
+    let answer = Answer { vars: vars.clone(), ..Answer::default() };
+    vars::take(&Given { workflow, prompt, scope, answer: &answer }, &mut Accepted::default(), &mut reasons);
+    reasons
 }
 
 fn check_prompt(given: &Given<'_>) -> Result<Accepted, Vec<Reason>> {
