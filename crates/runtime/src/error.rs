@@ -196,6 +196,11 @@ impl Error {
         })
     }
 
+    /// Whether an answer came to a gate that is not there any more, because somebody was quicker.
+    pub const fn is_gate_gone(&self) -> bool {
+        matches!(self, Self::Session(session::Rejection::NoSuchGate { .. } | session::Rejection::Closed))
+    }
+
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Store(error) | Self::Import(ImportError::Store(error)) => store_kind(error),

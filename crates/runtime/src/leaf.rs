@@ -3,12 +3,13 @@
 //! Our own loop and the MCP server offer the same rows. A tool names no session: it is given the one that it may
 //! touch, and there is no argument with which it could reach another.
 
+mod arguments;
 mod complete;
 mod read;
 mod report;
 
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{Reason, SessionId};
+use longhaul_events::SessionId;
 use serde_json::{Map, Value};
 
 use crate::commands::Commands;
@@ -16,28 +17,41 @@ use crate::error::Error;
 use crate::system::System;
 
 /// One row: what an agent is told, and the command behind it.
-pub struct LeafTool {
+pub struct Tool {
     pub name: &'static str,
     pub title: &'static str,
     pub description: &'static str,
     /// The JSON Schema of its arguments.
     pub input: fn() -> Value,
-    pub effect: LeafEffect,
-    pub run: fn(&Leaf<'_>, &Map<String, Value>) -> Result<LeafAnswer, Error>,
+    pub effect: Effect,
+    run: fn(&Leaf<'_>, &Map<String, Value>) -> Result<Told, Error>,
 }
 
-impl std::fmt::Debug for LeafTool {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LeafTool").field("name", &self.name).finish_non_exhaustive()
+impl Tool {
+    /// Runs it, if the arguments are what agents were told to give.
+    pub fn call(&self, leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<Told, Error> {
+        let reasons = arguments::unfit(&(self.input)(), arguments);
+        if !reasons.is_empty() {
+            return Err(Error::BadAnswer(reasons));
+        }
+        let given = arguments.iter().filter(|(_, value)| !value.is_null());
+        (self.run)(leaf, &given.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 }
 
-/// What a call may change.
+impl std::fmt::Debug for Tool {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tool").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What a call may change, of any tool that agents have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeafEffect {
+pub enum Effect {
     Reads,
     /// Writes to the log; called twice with the same arguments, it writes once.
     RecordsOnce,
+    Records,
 }
 
 /// The session that an agent works on.
@@ -48,8 +62,9 @@ pub struct Leaf<'a> {
     pub session: SessionId,
 }
 
+/// What a call came to.
 #[derive(Debug, Clone)]
-pub enum LeafAnswer {
+pub enum Told {
     /// Where the session stands now.
     Step(Box<StepView>),
     /// Anything else, with the words for it.
@@ -57,26 +72,10 @@ pub enum LeafAnswer {
 }
 
 /// What there is so far. Later parts add rows.
-pub const TOOLS: [LeafTool; 6] =
+pub const TOOLS: [Tool; 6] =
     [complete::TOOL, report::ISSUE, report::WORKFLOW_BUG, report::FACT, report::QUESTION, read::TOOL];
 
-/// A text that must be there.
-fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> Result<&'a str, Error> {
-    let given = arguments.get(name).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
-    given.ok_or_else(|| {
-        let message = format!("`{name}` is missing or no text");
-        Error::BadAnswer(vec![Reason::new("missing_argument", message, format!("give a text for `{name}`"))])
-    })
-}
-
-/// Refuses what the tool does not know: a field that is dropped in silence is work lost.
-fn only(arguments: &Map<String, Value>, known: &[&str]) -> Result<(), Error> {
-    let unknown = arguments.keys().filter(|name| !known.contains(&name.as_str()));
-    let reasons: Vec<Reason> = unknown
-        .map(|name| {
-            let message = format!("`{name}` is no argument of this tool");
-            Reason::new("unknown_argument", message, format!("it takes {}", known.join(", ")))
-        })
-        .collect();
-    if reasons.is_empty() { Ok(()) } else { Err(Error::BadAnswer(reasons)) }
+/// A text; that it is there was seen before.
+fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {
+    arguments.get(name).and_then(Value::as_str).unwrap_or_default()
 }

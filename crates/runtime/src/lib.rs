@@ -29,6 +29,7 @@ pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
 pub use commands::walking::{
     Advance, AnswerGate, Checkpoint, PlanState, PlannedStep, Rewind, StartSession, WorkOrder, WorkResult,
+    Worth,
 };
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
@@ -38,7 +39,7 @@ pub use reader::{
     Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader, StoryEntry,
     Tail, Telling, WorkspaceView, clear_winner,
 };
-pub use recap::{Recap, TOKEN_BYTES};
+pub use recap::{Meter, Recap, shortened, tokens};
 pub use resuming::ResumeQuery;
 pub use runner::{run_apart, run_work};
 pub use starting::NewWalk;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use longhaul_core::config::Config;
 use longhaul_core::scrub::{Scrubber, Secret};
@@ -35,11 +36,23 @@ pub struct Settings {
 #[derive(Debug)]
 pub struct System {
     settings: Settings,
+    deadline: Option<Instant>,
 }
 
 impl System {
     pub fn new(settings: Settings) -> Self {
-        Self { settings }
+        Self { settings, deadline: None }
+    }
+
+    /// The same, for one call that has to be answered by then, however often it waits.
+    #[must_use]
+    pub fn until(self, deadline: Instant) -> Self {
+        Self { deadline: Some(deadline), ..self }
+    }
+
+    /// When a call that waits for a runner gives up waiting, if it has to be answered by a certain time.
+    pub(crate) const fn deadline(&self) -> Option<Instant> {
+        self.deadline
     }
 
     pub fn places(&self) -> &Places {

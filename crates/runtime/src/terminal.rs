@@ -8,6 +8,7 @@ mod agents;
 
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::LazyLock;
 
 use rustix::termios::{
     LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, isatty, tcflush, tcgetattr, tcgetwinsize,
@@ -119,8 +120,13 @@ fn is_deceptive(letter: char) -> bool {
         || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{61c}')
 }
 
-/// The name of the user who runs us, as the system knows it.
+/// The name of the user who runs us, as the system knows it. Looked up once: a process has one user.
 pub fn user_name() -> String {
+    static NAME: LazyLock<String> = LazyLock::new(read_user_name);
+    NAME.clone()
+}
+
+fn read_user_name() -> String {
     let uid = rustix::process::getuid().as_raw();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = users.lines().find_map(|line| {

@@ -24,7 +24,7 @@ use serde_json::Value;
 pub use advance::Advance;
 pub use checkpoint::Checkpoint;
 pub use gate::AnswerGate;
-pub use rehydrate::{PlanState, PlannedStep};
+pub use rehydrate::{PlanState, PlannedStep, Worth};
 pub use rewind::Rewind;
 pub use start::StartSession;
 pub use work::{WorkOrder, WorkResult};
@@ -87,7 +87,7 @@ impl Commands {
         Ok(workflow)
     }
 
-    pub(super) fn shared_value(&self, content: &Content) -> Result<Arc<Value>, Error> {
+    pub(crate) fn shared_value(&self, content: &Content) -> Result<Arc<Value>, Error> {
         let digest = match content {
             Content::Inline(value) => return Ok(Arc::new(value.clone())),
             Content::Blob(blob) => blob.sha256,

@@ -1,22 +1,24 @@
-//! `complete_step`: hands in the finished step and gets the next one.
+//! `complete_step`: hands in the finished step and gets the next one, or shows the step that is open.
 
 use longhaul_core::handle::Handle;
 use longhaul_core::workflow::answer::Answer;
+use longhaul_events::Reason;
 use serde_json::{Map, Value, json};
 
-use super::{Leaf, LeafAnswer, LeafEffect, LeafTool, text};
+use super::{Effect, Leaf, Told, Tool, text};
 use crate::commands::walking::Advance;
 use crate::error::Error;
 
 const TOKEN: &str = "continueToken";
 
-pub(super) const TOOL: LeafTool = LeafTool {
+pub(super) const TOOL: Tool = Tool {
     name: "complete_step",
     title: "Complete the step",
     description: "Hand in the finished step and get the next one. The token says which step it is, so the same call \
-                  again is safe.",
+                  again is safe. Without anything to hand in it shows the step that is open, with its token, and costs \
+                  no attempt.",
     input,
-    effect: LeafEffect::RecordsOnce,
+    effect: Effect::RecordsOnce,
     run,
 };
 
@@ -26,21 +28,34 @@ fn input() -> Value {
         "properties": {
             "continueToken": { "type": "string", "description": "From the step, whole." },
             "notes": { "type": "string", "description": "What you did and found, and how you know." },
-            "artifacts": { "type": "array", "items": {}, "description": "Values that fit the step's contracts." },
-            "context": { "type": "object", "description": "Variables that the step asks for." }
-        },
-        "required": ["continueToken"]
+            "artifacts": { "type": "array", "items": { "description": "Any value." }, "description": "Values that fit the step's contracts." },
+            "vars": { "type": "object", "description": "Variables that the step asks for." },
+            "context": { "type": "object", "description": "Same as vars." }
+        }
     })
 }
 
-fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<LeafAnswer, Error> {
-    let handle: Handle = text(arguments, TOKEN)?.trim().parse()?;
-    if handle.session != leaf.session {
+fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<Told, Error> {
+    let token = arguments.get(TOKEN).map(|_| text(arguments, TOKEN).trim().parse::<Handle>()).transpose()?;
+    if token.is_some_and(|token| token.session != leaf.session) {
         return Err(Error::ForgedHandle(leaf.session));
     }
     let fields = arguments.iter().filter(|(name, _)| *name != TOKEN);
     let payload: Map<String, Value> = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
+    if payload.is_empty() {
+        return Ok(Told::Step(Box::new(leaf.system.resume(leaf.commands, leaf.session)?)));
+    }
     let answer = Answer::from_payload(&Value::Object(payload)).map_err(Error::BadAnswer)?;
+    let handle = token.ok_or_else(|| Error::BadAnswer(vec![without_token()]))?;
     let advance = Advance { handle, answer, epoch: None };
-    Ok(LeafAnswer::Step(Box::new(leaf.system.advance(leaf.commands, &advance)?)))
+    Ok(Told::Step(Box::new(leaf.system.advance(leaf.commands, &advance)?)))
+}
+
+fn without_token() -> Reason {
+    let message = "`continueToken` is missing, so it is not known which step this answers";
+    Reason::new(
+        "missing_argument",
+        message,
+        "give the token of the step; `complete_step` without arguments shows it",
+    )
 }

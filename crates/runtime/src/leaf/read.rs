@@ -3,13 +3,13 @@
 use longhaul_events::SessionId;
 use serde_json::{Map, Value, json};
 
-use super::{Leaf, LeafAnswer, LeafEffect, LeafTool, only, text};
+use super::{Effect, Leaf, Told, Tool, text};
 use crate::error::Error;
 
 /// How far up the tree of sessions is looked.
 const MOST_LEVELS: usize = 16;
 
-pub(super) const TOOL: LeafTool = LeafTool {
+pub(super) const TOOL: Tool = Tool {
     name: "read_artifact",
     title: "Read an artifact",
     description: "Read an artifact that was handed in earlier in this session or in the one that it is part of. Without \
@@ -20,18 +20,17 @@ pub(super) const TOOL: LeafTool = LeafTool {
             "properties": { "artifactId": { "type": "string" } }
         })
     },
-    effect: LeafEffect::Reads,
+    effect: Effect::Reads,
     run,
 };
 
-fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<LeafAnswer, Error> {
-    only(arguments, &["artifactId"])?;
+fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<Told, Error> {
     let reader = leaf.commands.reader().ok_or(Error::UnknownSession(leaf.session))?;
     let mut artifacts = Vec::new();
     for id in lineage(leaf)? {
         artifacts.extend(reader.artifacts(Some(id))?);
     }
-    if arguments.get("artifactId").is_none_or(Value::is_null) {
+    if !arguments.contains_key("artifactId") {
         let rows: Vec<Value> = artifacts
             .iter()
             .map(
@@ -39,12 +38,12 @@ fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<LeafAnswer, Er
             )
             .collect();
         let words = format!("{} artifacts: {}", rows.len(), json!(rows));
-        return Ok(LeafAnswer::Said { words, value: json!({ "artifacts": rows }) });
+        return Ok(Told::Said { words, value: json!({ "artifacts": rows }) });
     }
-    let wanted = text(arguments, "artifactId")?;
+    let wanted = text(arguments, "artifactId");
     let found = artifacts.into_iter().find(|artifact| artifact.id == wanted);
     let found = found.ok_or_else(|| Error::NoSuchArtifact(wanted.chars().take(120).collect()))?;
-    Ok(LeafAnswer::Said { words: found.value.to_string(), value: json!({ "artifact": found }) })
+    Ok(Told::Said { words: found.value.to_string(), value: json!({ "artifact": found }) })
 }
 
 /// The session and those above it.

@@ -3,10 +3,10 @@
 use longhaul_events::ReportKind;
 use serde_json::{Map, Value, json};
 
-use super::{Leaf, LeafAnswer, LeafEffect, LeafTool, only, text};
+use super::{Effect, Leaf, Told, Tool};
 use crate::error::Error;
 
-pub(super) const ISSUE: LeafTool = LeafTool {
+pub(super) const ISSUE: Tool = Tool {
     name: "report_issue",
     title: "Report an issue",
     description: "Put a problem on record that is not part of your step: a defect, a risk, something in the way. Then go \
@@ -23,16 +23,13 @@ pub(super) const ISSUE: LeafTool = LeafTool {
             "required": ["summary", "severity"]
         })
     },
-    effect: LeafEffect::RecordsOnce,
+    effect: Effect::RecordsOnce,
     run: |leaf, arguments| {
-        only(arguments, &["summary", "severity", "details", "place"])?;
-        text(arguments, "summary")?;
-        text(arguments, "severity")?;
         record(leaf, ReportKind::Issue, arguments, "The issue is on record. Go on with your step.")
     },
 };
 
-pub(super) const WORKFLOW_BUG: LeafTool = LeafTool {
+pub(super) const WORKFLOW_BUG: Tool = Tool {
     name: "report_workflow_bug",
     title: "Report a mistake in the workflow",
     description: "Say that the workflow itself is wrong: a step that cannot be done as written, a contract that does not \
@@ -44,16 +41,14 @@ pub(super) const WORKFLOW_BUG: LeafTool = LeafTool {
             "required": ["summary"]
         })
     },
-    effect: LeafEffect::RecordsOnce,
+    effect: Effect::RecordsOnce,
     run: |leaf, arguments| {
-        only(arguments, &["summary", "details"])?;
-        text(arguments, "summary")?;
         let words = "The mistake is on record for the workflow's author. Do what comes nearest to the step.";
         record(leaf, ReportKind::WorkflowBug, arguments, words)
     },
 };
 
-pub(super) const FACT: LeafTool = LeafTool {
+pub(super) const FACT: Tool = Tool {
     name: "note_fact",
     title: "Note a fact",
     description: "Keep something that others who work here should know, with how you know it.",
@@ -67,20 +62,15 @@ pub(super) const FACT: LeafTool = LeafTool {
             "required": ["fact", "evidence"]
         })
     },
-    effect: LeafEffect::RecordsOnce,
-    run: |leaf, arguments| {
-        only(arguments, &["fact", "evidence"])?;
-        text(arguments, "fact")?;
-        text(arguments, "evidence")?;
-        record(leaf, ReportKind::Fact, arguments, "The fact is kept.")
-    },
+    effect: Effect::RecordsOnce,
+    run: |leaf, arguments| record(leaf, ReportKind::Fact, arguments, "The fact is kept."),
 };
 
-pub(super) const QUESTION: LeafTool = LeafTool {
+pub(super) const QUESTION: Tool = Tool {
     name: "ask_coordinator",
-    title: "Ask the coordinator",
-    description: "Ask what you cannot settle yourself. Rules answer it if one covers it; otherwise it is kept for a \
-                  person, and you decide for what is easier to undo.",
+    title: "Ask a question",
+    description: "Put a question on record for a person that you cannot settle yourself. Nobody answers it now: \
+                  choose what is easier to undo, and say in your notes what you assumed.",
     input: || {
         json!({
             "type": "object",
@@ -91,12 +81,10 @@ pub(super) const QUESTION: LeafTool = LeafTool {
             "required": ["question"]
         })
     },
-    effect: LeafEffect::RecordsOnce,
+    effect: Effect::RecordsOnce,
     run: |leaf, arguments| {
-        only(arguments, &["question", "options"])?;
-        text(arguments, "question")?;
-        let words = "No rule answers this. The question is on record for a person; choose what is easier to undo, and \
-                     say in your notes what you assumed.";
+        let words = "The question is on record for a person. Choose what is easier to undo, and say in your notes what \
+                     you assumed.";
         record(leaf, ReportKind::Question, arguments, words)
     },
 };
@@ -106,7 +94,7 @@ fn record(
     kind: ReportKind,
     arguments: &Map<String, Value>,
     words: &str,
-) -> Result<LeafAnswer, Error> {
+) -> Result<Told, Error> {
     leaf.commands.report(leaf.session, kind, &Value::Object(arguments.clone()))?;
-    Ok(LeafAnswer::Said { words: words.to_owned(), value: json!({ "recorded": true }) })
+    Ok(Told::Said { words: words.to_owned(), value: json!({ "recorded": true }) })
 }

@@ -6,7 +6,7 @@ use longhaul_core::walk::view::gate_id;
 use longhaul_events::{Channel, Content, GateKind, NodeId, SessionEvent, SessionId, Timestamp, Verdict};
 use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Reader;
 use super::artifacts::artifact_id;
@@ -67,6 +67,8 @@ pub struct HandedIn {
 pub struct Before {
     pub step: String,
     pub notes: Option<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub vars: Map<String, Value>,
     pub artifacts: Vec<HandedIn>,
 }
 
@@ -216,6 +218,7 @@ fn before(
     Before {
         step: names.get(&node).cloned().unwrap_or_default(),
         notes: payload["notes"].as_str().map(str::to_owned),
+        vars: payload["vars"].as_object().cloned().unwrap_or_default(),
         artifacts: (1..).zip(values).map(handed_in).collect(),
     }
 }

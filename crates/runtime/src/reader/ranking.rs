@@ -60,6 +60,13 @@ impl Reader {
     }
 }
 
+impl Ranked {
+    /// Whether it began where somebody stands now, or has something of what they said.
+    pub fn is_near(&self) -> bool {
+        self.merit.id || self.merit.words > 0 || self.merit.workflow || self.merit.near > Near::Elsewhere
+    }
+}
+
 /// The one that is clearly meant, if one is.
 pub fn clear_winner(ranked: &[Ranked]) -> Option<&Ranked> {
     let first = ranked.first()?;
@@ -116,13 +123,17 @@ fn quoted(words: &[String]) -> String {
     words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether it began at this commit, and on this branch of this checkout.
+/// Whether it began at this commit, and on this branch of this checkout. Where the checkout is not known, its path is
+/// empty, and the branch counts alone. A commit may be shortened.
 fn same_place(then: Option<&Checkout>, here: Option<&Checkout>, because: &mut Vec<String>) -> Near {
     const SHORT: usize = 10;
+    const SHORTEST: usize = 7;
     let (Some(then), Some(here)) = (then, here) else { return Near::Elsewhere };
-    let head = then.head.as_ref().filter(|head| here.head.as_ref() == Some(*head));
+    let is_this =
+        |head: &str, wanted: &str| head == wanted || (wanted.len() >= SHORTEST && head.starts_with(wanted));
+    let head = then.head.as_ref().filter(|head| here.head.as_ref().is_some_and(|here| is_this(head, here)));
     because.extend(head.map(|head| format!("began at this commit ({})", &head[..SHORT.min(head.len())])));
-    let on_branch = then.path == here.path;
+    let on_branch = here.path.is_empty() || then.path == here.path;
     let branch = then.branch.as_ref().filter(|branch| on_branch && here.branch.as_ref() == Some(*branch));
     because.extend(branch.map(|branch| format!("began on branch `{branch}`")));
     match (head, branch) {
@@ -200,6 +211,25 @@ mod tests {
         let rows = vec![SessionRow { goal: "Mend the login".to_owned(), ..row(1) }, row(2)];
         let asked = rank(rows, Some("login"), None);
         assert_eq!(clear_winner(&asked).map(|one| one.id), Some(row(1).id));
+    }
+
+    #[test]
+    fn a_place_that_was_only_named_counts_without_a_checkout_and_what_is_elsewhere_is_not_near() {
+        let rows =
+            || vec![SessionRow { checkout: Some(checkout("aaaabbbbcccc", "topic")), ..row(1) }, row(2)];
+        let named = |head: Option<&str>, branch: Option<&str>| Checkout {
+            path: String::new(),
+            head: head.map(str::to_owned),
+            branch: branch.map(str::to_owned),
+            folder: None,
+        };
+        for here in [named(None, Some("topic")), named(Some("aaaabbb"), None)] {
+            let ranked = rank(rows(), None, Some(&here));
+            assert_eq!(order(&ranked), [1, 2]);
+            assert_eq!(ranked.iter().map(Ranked::is_near).collect::<Vec<_>>(), [true, false]);
+        }
+        let elsewhere = Checkout { path: "/other".to_owned(), ..checkout("dddd", "topic") };
+        assert!(!rank(rows(), None, Some(&elsewhere)).iter().any(Ranked::is_near));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use longhaul_events::{
 };
 use longhaul_store::views::SessionRow;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Reader;
 use super::artifacts::artifact_id;
@@ -98,6 +98,8 @@ pub enum Happened {
     Noted {
         step: StepId,
         notes: String,
+        #[serde(skip_serializing_if = "Map::is_empty")]
+        vars: Map<String, Value>,
     },
     Reported {
         step: Option<StepId>,
@@ -240,9 +242,7 @@ impl Teller<'_> {
                     unset,
                 }
             }
-            SessionEvent::Checkpointed { node, notes } => {
-                Happened::Noted { step: self.step(node), notes: reader.words(&notes)? }
-            }
+            SessionEvent::Checkpointed { node, notes } => noted(self.step(node), reader.value(&notes)?),
             SessionEvent::Reported { node, kind, report } => self.reported(node, kind, &report)?,
             SessionEvent::WorkBegan { work, step, .. } => Happened::WorkDue { step: self.learn(work, step) },
             SessionEvent::WorkStarted { work, what, .. } => {
@@ -324,5 +324,21 @@ impl Teller<'_> {
 
     fn gate(&self, gate: NodeId) -> String {
         gate_id(self.session, gate)
+    }
+}
+
+/// Notes alone are a text; with vars they are an object.
+fn noted(step: StepId, kept: Value) -> Happened {
+    match kept {
+        Value::String(notes) => Happened::Noted { step, notes, vars: Map::new() },
+        Value::Object(mut fields) if fields.contains_key("vars") => {
+            let notes = fields.get("notes").and_then(Value::as_str).unwrap_or_default().to_owned();
+            let vars = match fields.shift_remove("vars") {
+                Some(Value::Object(vars)) => vars,
+                Some(_) | None => Map::new(),
+            };
+            Happened::Noted { step, notes, vars }
+        }
+        other => Happened::Noted { step, notes: other.to_string(), vars: Map::new() },
     }
 }

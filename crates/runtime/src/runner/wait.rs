@@ -14,7 +14,7 @@ use crate::commands::walking::{Advance, AnswerGate, Rewind, StartSession};
 use crate::error::Error;
 use crate::system::System;
 
-/// A call is answered within this time, whatever goes on behind it.
+/// How long a call waits that has no deadline of its own.
 const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -74,10 +74,14 @@ impl System {
         let Ok(id) = view.session_id.parse::<SessionId>() else { return Ok(view) };
         let mut watcher = Watcher::polling(&self.places().data)?;
         self.start_runner(id)?;
-        let start = Instant::now();
+        let deadline = self.deadline().unwrap_or_else(|| Instant::now() + PATIENCE);
         let mut view = view;
-        while view.working.is_some() && start.elapsed() < PATIENCE {
-            watcher.wait(LOOK_EVERY)?;
+        while view.working.is_some() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            watcher.wait(LOOK_EVERY.min(left))?;
             view = ask_again(id)?;
         }
         Ok(view)

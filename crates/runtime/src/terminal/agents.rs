@@ -1,8 +1,9 @@
 //! Which processes are agents: those that a runner started, and those that a live `longhaul mcp` serves.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether we, or a process that we descend from, belong to an agent. Clearing one's own variable does not help:
 /// the process above still has it.
@@ -34,26 +35,73 @@ fn ancestors() -> Vec<i32> {
 fn served() -> BTreeSet<i32> {
     let Ok(processes) = fs::read_dir("/proc") else { return BTreeSet::new() };
     let numbers = processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
-    let servers = numbers.filter(|id| {
-        let words = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        is_server(&words.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect::<Vec<_>>())
-    });
-    servers.filter_map(parent_of).filter(|parent| *parent > 1).collect()
+    let servers = numbers.filter(|id| is_our_program(*id) && is_server(&words_of(*id)));
+    servers
+        .filter_map(|server| parent_of(server).filter(|parent| *parent > 1 && has_started(*parent, server)))
+        .collect()
 }
 
-/// One that listens on a port was started by a person or a service, not by the agents that connect to it.
+/// By the program that runs, not by what it calls itself. Another release of ours is ours too, and so is one whose file
+/// was replaced while it ran. What belongs to another user cannot be looked at, and is no agent of this one.
+fn is_our_program(process: i32) -> bool {
+    let Some(program) = program_of(process) else { return false };
+    program.file_name() == Some(OsStr::new("longhaul"))
+        || std::env::current_exe().is_ok_and(|own| own == program)
+}
+
+fn program_of(process: i32) -> Option<PathBuf> {
+    let program = fs::read_link(format!("/proc/{process}/exe")).ok()?;
+    let name = program.to_str()?;
+    Some(PathBuf::from(name.strip_suffix(" (deleted)").unwrap_or(name)))
+}
+
+fn words_of(process: i32) -> Vec<String> {
+    let words = fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
+    words.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
+/// One that listens on a port was started by a person or a service, not by the agents that connect to it. The verb is
+/// the first word that is no flag: a goal may be called `mcp`.
 fn is_server<T: AsRef<str>>(words: &[T]) -> bool {
-    let Some((program, words)) = words.split_first() else { return false };
-    let is_ours = Path::new(program.as_ref()).file_name().is_some_and(|name| name == "longhaul");
-    let has = |wanted: &str| words.iter().any(|word| word.as_ref() == wanted);
-    let listens = words.iter().any(|word| word.as_ref() == "--http" || word.as_ref().starts_with("--http="));
-    is_ours && has("mcp") && !has("install") && !listens
+    let mut words = words.iter().skip(1).map(AsRef::as_ref);
+    let mut verb = words.by_ref().skip_while(|word| word.starts_with('-'));
+    if verb.next() != Some("mcp") {
+        return false;
+    }
+    !words.any(|word| word == "install" || word == "--http" || word.starts_with("--http="))
 }
 
-/// The fourth field of `stat`, counted from behind the name, which may hold anything.
+/// A process whose parent has died hangs from whoever collects the orphans, who started none of them: a service manager
+/// is not an agent, or nobody at this machine would be a person. It holds no end of the server's input, or, where
+/// that cannot be told (the ends of a socket have different names), it is in another session of the terminal.
+fn has_started(parent: i32, server: i32) -> bool {
+    let input = fs::read_link(format!("/proc/{server}/fd/0")).unwrap_or_default();
+    let is_pipe = input.to_str().is_some_and(|name| name.starts_with("pipe:"));
+    if is_pipe && let Some(holds) = holds(parent, &input) {
+        return holds;
+    }
+    let (theirs, own) = (session_of(parent), session_of(server));
+    theirs == own || own == Some(server)
+}
+
+/// Whether a process has a file open; `None` if it does not let itself be looked at.
+fn holds(process: i32, file: &Path) -> Option<bool> {
+    let open = fs::read_dir(format!("/proc/{process}/fd")).ok()?;
+    Some(open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|found| found == file)))
+}
+
 fn parent_of(process: i32) -> Option<i32> {
+    stat(process, 1)
+}
+
+fn session_of(process: i32) -> Option<i32> {
+    stat(process, 3)
+}
+
+/// A field of `stat`, counted from behind the name, which may hold anything.
+fn stat(process: i32, field: usize) -> Option<i32> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+    stat.rsplit_once(')')?.1.split_whitespace().nth(field)?.parse().ok()
 }
 
 #[cfg(test)]
@@ -68,13 +116,35 @@ mod tests {
         assert!(!is_server(&["longhaul", "mcp", "--http=127.0.0.1:1"]));
         assert!(!is_server(&["longhaul", "mcp", "install", "claude"]));
         assert!(!is_server(&["longhaul", "gate", "approve"]));
-        assert!(!is_server(&["vi", "mcp"]));
+        assert!(!is_server(&["longhaul", "session", "start", "--goal", "mcp"]), "a goal is no verb");
         assert!(!is_server::<&str>(&[]));
+    }
+
+    #[test]
+    fn what_runs_counts_and_not_what_it_is_called() {
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert!(is_our_program(own), "this very program is ours, whatever its name is");
+        assert!(!is_our_program(1));
     }
 
     #[test]
     fn the_ancestors_begin_with_the_parent() {
         let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
         assert_eq!(ancestors().first().copied(), parent.filter(|id| *id > 1));
+    }
+
+    #[test]
+    fn only_who_holds_an_end_of_a_pipe_has_it() {
+        use std::os::fd::AsRawFd as _;
+        let own = i32::try_from(std::process::id()).unwrap();
+        let (reader, writer) = std::io::pipe().unwrap();
+        let name = |number: i32| fs::read_link(format!("/proc/{own}/fd/{number}")).unwrap();
+        let input = name(reader.as_raw_fd());
+        assert_eq!(input, name(writer.as_raw_fd()), "both ends have one name");
+        drop(reader);
+        assert_eq!(holds(own, &input), Some(true), "one end is enough");
+        drop(writer);
+        assert_eq!(holds(own, &input), Some(false));
+        assert_eq!(holds(i32::MAX, &input), None);
     }
 }

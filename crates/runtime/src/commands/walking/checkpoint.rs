@@ -2,6 +2,8 @@
 
 use longhaul_core::handle::Handle;
 use longhaul_core::session::{Command, Session};
+use longhaul_core::walk;
+use longhaul_core::workflow::answer;
 use longhaul_events::{Content, NodeId, Seq, SessionEvent, SessionId};
 use serde_json::{Map, Value, json};
 
@@ -30,11 +32,25 @@ impl Commands {
             if self.is_kept(session.id, token.node, &kept)? {
                 return Ok(Decided::Nothing(token.session));
             }
+            self.check_vars(session, checkpoint)?;
             let notes = Content::Inline(kept.clone());
             let command = Command::Checkpoint { actor: self.actor(None), node: token.node, notes };
             Ok(Decided::Events(session.decide(command)?, token.session))
         })
         .map(|(id, _)| id)
+    }
+
+    /// Refuses what the answer to the step could not set either.
+    fn check_vars(&self, session: &Session, checkpoint: &Checkpoint) -> Result<(), Error> {
+        if checkpoint.vars.is_empty() {
+            return Ok(());
+        }
+        let workflow = self.workflow_of(session)?;
+        let step = self.handed_out(session.id, checkpoint.token.node)?.step;
+        let Some(step) = walk::step_or_follow_up(&workflow, &step.0) else { return Ok(()) };
+        let standing = self.standing_of(&workflow, session)?;
+        let reasons = answer::check_vars(&workflow, &step, &walk::scope(&standing), &checkpoint.vars);
+        if reasons.is_empty() { Ok(()) } else { Err(Error::BadAnswer(reasons)) }
     }
 
     /// Whether the very same was kept at this node before. Compared as it is stored, without secrets.

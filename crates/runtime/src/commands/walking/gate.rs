@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use longhaul_core::handle::Handle;
 use longhaul_core::session::{Arrival, Command, GateAnswer, OpenGate, Rejection, Session};
 use longhaul_core::walk::Walk;
 use longhaul_core::walk::view::StepView;
@@ -48,6 +49,16 @@ impl Commands {
         })?;
         let shown = self.shown(&after.state, &after.events)?.expect("a gate leads somewhere");
         self.view(&after.state, shown, Vec::new())
+    }
+
+    /// A proof for a client that it was told to ask about this gate. Only the log of the session can make one.
+    pub fn question(&self, id: SessionId, gate: NodeId) -> Result<Handle, Error> {
+        Ok(self.load_session(id)?.sign_question(gate, self.nonce()))
+    }
+
+    /// Whether a client was told to ask about the gate that this names.
+    pub fn has_asked(&self, question: &Handle) -> Result<bool, Error> {
+        Ok(self.load_session(question.session)?.has_signed_question(question))
     }
 
     fn way_on(

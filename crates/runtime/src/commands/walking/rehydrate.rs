@@ -1,10 +1,9 @@
 //! Taking a session up again by one of its handles, and what lies ahead of it.
 
 use longhaul_core::handle::Handle;
-use longhaul_core::session::Session;
-use longhaul_core::walk::view::{Shown, StepView};
+use longhaul_core::walk::view::StepView;
 use longhaul_core::workflow::{Step, StepKind, Workflow};
-use longhaul_events::SessionId;
+use longhaul_events::{SessionId, StepId};
 use serde::Serialize;
 
 use super::Commands;
@@ -27,8 +26,20 @@ pub enum PlanState {
     Ahead,
 }
 
+/// What a handle is worth.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Worth {
+    /// It is as good as when it was given out.
+    Open,
+    /// It is ours and was used, or the session went on without it; this is where that stands.
+    Past(Box<StepView>),
+    /// We never gave it out.
+    Nothing,
+}
+
 impl Commands {
-    /// What a handle stands for now. One of an older step gets a fresh nonce, and using that goes back there.
+    /// Where the session of a handle stands. Whoever comes with the handle of an older step has lost their place: they
+    /// are shown the current step, and beside it how to go back.
     pub fn rehydrated_view(&self, handle: &Handle) -> Result<StepView, Error> {
         let id = handle.session;
         let session = self.load_session(id)?;
@@ -39,11 +50,30 @@ impl Commands {
         if !is_older {
             return self.resumed_view(id);
         }
-        let fresh = self.ask_again(id, handle.node, None)?;
-        let mut handed_out = self.handed_out(id, handle.node)?;
-        handed_out.nonce = fresh.nonce;
-        let warning = older(&session);
-        self.view(&session, Shown::Step(handed_out), vec![warning])
+        let step = self.handed_out(id, handle.node)?.step;
+        let back = match session.unused_reissue(handle.node) {
+            Some(back) => back,
+            None => self.ask_again(id, handle.node, None)?,
+        };
+        let mut view = self.resumed_view(id)?;
+        view.warnings.push(older(&step, &back));
+        Ok(view)
+    }
+
+    /// What a handle is worth to whoever sent it.
+    pub fn worth(&self, handle: &Handle) -> Result<Worth, Error> {
+        let session = self.load_session(handle.session)?;
+        let is_open = if session.has_signed(handle) {
+            session.is_live(handle.node, handle.nonce)
+        } else if session.has_signed_checkpoint(handle) {
+            session.tip().is_some_and(|tip| tip.node == handle.node)
+        } else {
+            return Ok(Worth::Nothing);
+        };
+        if is_open {
+            return Ok(Worth::Open);
+        }
+        Ok(Worth::Past(Box::new(self.session_view(handle.session)?)))
     }
 
     /// The steps of the workflow that are done one by one, in order.
@@ -55,12 +85,12 @@ impl Commands {
     }
 }
 
-fn older(session: &Session) -> String {
-    let now = session.handle().map(|handle| handle.to_string()).unwrap_or_default();
-    let step = session.step().map(|step| step.0.clone()).unwrap_or_default();
+fn older(step: &StepId, back: &Handle) -> String {
     format!(
-        "this is an older step: the session has gone on to `{step}`, whose continueToken is `{now}`; use that to go \
-         on, or the token of this answer to go back and do this step anew"
+        "the token that was sent is that of `{0}`, and the session has gone on since; what is shown is where it stands \
+         now, and its token leads on. Only if `{0}` has to be done anew, and everything after it left behind: answer it \
+         with the token `{back}`",
+        step.0
     )
 }
 
