@@ -87,6 +87,9 @@ fn message(error: &Error, audience: Audience) -> String {
             let meant = meant.as_ref().map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
             format!("there is no workflow `{id}`; {meant}`list_workflows` shows what there is")
         }
+        ended if ended.is_ended() => {
+            "the session has ended, and takes nothing more; start a new one if there is more to do".to_owned()
+        }
         other => other.to_string(),
     }
 }

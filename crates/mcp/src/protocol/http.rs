@@ -78,6 +78,9 @@ async fn read_first(request: Request, next: Next) -> Response {
         return said(StatusCode::PAYLOAD_TOO_LARGE, &message::too_long());
     };
     match message::read(&body) {
+        Incoming::Bad(_) if message::asks_for_what_was_removed(&body) => {
+            next.run(Request::from_parts(head, Body::from(body))).await
+        }
         Incoming::Bad(answer) => said(StatusCode::BAD_REQUEST, &answer),
         Incoming::Nothing => said(StatusCode::BAD_REQUEST, &message::empty()),
         Incoming::Message(_) => next.run(Request::from_parts(head, Body::from(body))).await,

@@ -79,6 +79,19 @@ pub fn too_long() -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), None)
 }
 
+/// Whether a message asks for what the newest revision does not have any more. Over HTTP the SDK knows from the headers
+/// which revision is spoken, and its answer is that there is no such method, whatever the parameters are.
+pub(super) fn asks_for_what_was_removed(line: &[u8]) -> bool {
+    const REMOVED: [&str; 5] =
+        ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+    #[derive(serde::Deserialize)]
+    struct Named {
+        method: String,
+    }
+    !has_too_many_values(line)
+        && serde_json::from_slice::<Named>(line).is_ok_and(|named| REMOVED.contains(&named.method.as_str()))
+}
+
 /// What to say to a request without a body.
 pub(super) fn empty() -> ServerJsonRpcMessage {
     let message = "there is no message; send one JSON-RPC message in each request";

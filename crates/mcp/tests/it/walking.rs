@@ -177,6 +177,37 @@ async fn a_refusal_shows_the_token_that_is_open_whatever_was_wrong() {
 }
 
 #[tokio::test]
+async fn what_is_refused_names_tools_and_no_commands_of_the_shell() {
+    let home = Home::with(TWO);
+    let mut client = Client::connect(&home, Era::Stateless, json!({})).await;
+    let folder = home.folder();
+    let first = client.start(&home, "own.two").await;
+    let answer =
+        json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
+    let second = client.object("continue_workflow", answer).await;
+    let changed =
+        json!({ "continueToken": first["continueToken"], "notes": "z", "context": { "size": "small" } });
+    let last = json!({ "continueToken": second["continueToken"], "notes": "Done." });
+    let end = client.object("continue_workflow", last).await;
+    assert_eq!(end["isComplete"], true);
+    for (tool, arguments) in [
+        ("continue_workflow", json!({ "continueToken": "nonsense" })),
+        ("continue_workflow", changed),
+        ("checkpoint_workflow", json!({ "checkpointToken": second["checkpointToken"], "notes": "late" })),
+        ("resume_session", json!({ "workspacePath": folder, "sessionId": "s-zzzz" })),
+        ("resume_session", json!({ "workspacePath": folder, "query": "zzzz" })),
+        ("start_workflow", json!({ "workspacePath": folder, "workflowId": "no.such", "goal": "g" })),
+        ("inspect_workflow", json!({ "workspacePath": folder, "workflowId": "no.such" })),
+    ] {
+        let refused = client.call(tool, arguments).await;
+        let message = refused["structuredContent"]["error"]["message"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{refused:#}"));
+        assert!(!message.contains("`longhaul "), "{tool}: {message}");
+    }
+}
+
+#[tokio::test]
 async fn a_store_that_cannot_be_used_leaves_the_token_that_was_sent() {
     use std::os::unix::fs::PermissionsExt as _;
     let home = Home::with(TWO);
