@@ -45,6 +45,10 @@ pub(crate) enum CliError {
     NoHome,
     #[error("`{}` was left as it is: {why}; put this into it by hand:\n{snippet}", path.display())]
     Unwritable { path: PathBuf, why: Obstacle, snippet: String },
+    #[error("`{}` was left as it is: {why}; take the server `longhaul` out of it by hand", path.display())]
+    NotTakenOut { path: PathBuf, why: Obstacle },
+    #[error("`--session` is for agents that work on one session; add `--profile leaf`, or leave it out")]
+    SessionWithoutLeaf,
     #[error("the MCP server ended: {0}; start it again")]
     Mcp(#[source] io::Error),
     #[error("could not listen on `{address}`: {source}; choose another port, or stop what has it")]
@@ -83,6 +87,8 @@ impl CliError {
             | Self::ScatteredSettings
             | Self::NoHome
             | Self::Unwritable { .. }
+            | Self::NotTakenOut { .. }
+            | Self::SessionWithoutLeaf
             | Self::Mcp(_)
             | Self::Listen { .. }
             | Self::WeakToken { .. }
@@ -98,11 +104,13 @@ impl CliError {
             | Self::ExistsUnforced { .. }
             | Self::NotAPlainFile { .. }
             | Self::NoValue
-            | Self::Unwritable { .. } => Kind::Refused,
+            | Self::Unwritable { .. }
+            | Self::NotTakenOut { .. } => Kind::Refused,
             Self::NotText { .. }
             | Self::BadInput { .. }
             | Self::NobodyToAsk
             | Self::ScatteredSettings
+            | Self::SessionWithoutLeaf
             | Self::WeakToken { .. }
             | Self::UnknownCode(_)
             | Self::UnknownCommand(_) => Kind::Usage,

@@ -52,6 +52,14 @@ impl Arguments {
         }
     }
 
+    /// The vars, under either of their names.
+    pub(crate) fn vars(&self) -> Result<Map<String, Value>, Refusal> {
+        if self.has("context") && self.has("vars") {
+            return Err(Refusal::bad("`context` and `vars` say the same thing twice; leave one out"));
+        }
+        self.object(if self.has("vars") { "vars" } else { "context" })
+    }
+
     pub(crate) fn texts(&self, name: &str) -> Result<Vec<&str>, Refusal> {
         let Some(value) = self.0.get(name) else { return Ok(Vec::new()) };
         let texts: Option<Vec<&str>> =

@@ -2,16 +2,24 @@
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Instant, SystemTime};
 
 use longhaul_runtime::types::SessionId;
 use longhaul_runtime::{Commands, Error, Reader, Settings, System};
 
 use crate::refusal::Refusal;
 
+/// What a call has to work with. All of them share what is open.
+#[derive(Debug, Clone)]
+pub(crate) struct Desk {
+    shared: Arc<Shared>,
+    /// When the call has to be answered.
+    deadline: Option<Instant>,
+}
+
 /// One for the whole process, so that every client finds warm what the last one used.
 #[derive(Debug)]
-pub(crate) struct Desk {
+struct Shared {
     settings: Settings,
     kept: Mutex<Option<Kept>>,
 }
@@ -26,23 +34,40 @@ struct Kept {
 impl Desk {
     /// Opens nothing and makes nothing.
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { settings, kept: Mutex::new(None) }
+        Self { shared: Arc::new(Shared { settings, kept: Mutex::new(None) }), deadline: None }
+    }
+
+    /// The same desk, for a call that has to be answered by then, however often it waits.
+    pub(crate) fn until(&self, deadline: Instant) -> Self {
+        Self { shared: self.shared.clone(), deadline: Some(deadline) }
+    }
+
+    fn settings(&self) -> &Settings {
+        &self.shared.settings
     }
 
     /// The installation, as seen from where the server was started.
     pub(crate) fn system(&self) -> System {
-        System::new(self.settings.clone())
+        self.system_of(self.settings().clone())
+    }
+
+    fn system_of(&self, settings: Settings) -> System {
+        let system = System::new(settings);
+        match self.deadline {
+            Some(deadline) => system.until(deadline),
+            None => system,
+        }
     }
 
     /// The installation, as seen from a folder that a client named.
     pub(crate) fn system_at(&self, folder: &str) -> Result<System, Refusal> {
-        let directory = self.settings.directory.join(Path::new(folder));
+        let directory = self.settings().directory.join(Path::new(folder));
         if !directory.is_dir() {
             return Err(Refusal::bad(format!(
                 "`workspacePath` is `{folder}`, and there is no such folder; name the folder that you work in by its absolute path"
             )));
         }
-        Ok(System::new(Settings { directory, ..self.settings.clone() }))
+        Ok(self.system_of(Settings { directory, ..self.settings().clone() }))
     }
 
     /// The write side. Makes the store if there is none. Opened anew when the list of secrets has changed: a server
@@ -59,11 +84,11 @@ impl Desk {
     }
 
     fn kept(&self) -> MutexGuard<'_, Option<Kept>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn secrets_mark(&self) -> Option<(SystemTime, u64)> {
-        let metadata = std::fs::metadata(self.settings.places.secrets()).ok()?;
+        let metadata = std::fs::metadata(self.settings().places.secrets()).ok()?;
         Some((metadata.modified().ok()?, metadata.len()))
     }
 

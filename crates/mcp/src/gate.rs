@@ -1,19 +1,27 @@
 //! Asking a person at a gate, through the client that they sit at.
 //!
 //! What they say comes from the client, outside of the arguments that an agent writes, and is recorded as channel
-//! `client`. A gate that wants a stronger channel is not asked about here at all.
+//! `client`. A gate that wants a stronger channel is not asked about here at all. An answer counts only from a client
+//! that can ask, and only to a question that we put: on the newest protocol that is proved by what we signed.
+
+mod about;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use longhaul_runtime::types::{Channel, GateVerdict, GateView, NodeId, SessionId, StepView};
-use longhaul_runtime::{AnswerGate, terminal};
+use longhaul_runtime::types::{Channel, GateVerdict, GateView, Handle, NodeId, SessionId, StepView};
+use longhaul_runtime::{AnswerGate, Error, terminal};
 use rmcp::model::{
     ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-    InputRequest, InputRequiredResult, InputResponses, ProtocolVersion, ServerRequest,
+    InputRequest, InputRequiredResult, ProtocolVersion, ServerRequest,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
+
+use crate::desk::Desk;
+use crate::server::Reach;
+
+type Context = RequestContext<RoleServer>;
 
 /// How long a person may think before the call is answered. The gate stays open, and the same call asks again.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -27,12 +35,20 @@ pub(crate) struct Asking {
     gate: NodeId,
 }
 
+/// What a client is told to ask, with the proof that it was told.
+pub(crate) struct Question {
+    message: String,
+    proof: Handle,
+}
+
 /// What came of it.
 pub(crate) enum Asked {
     Answered(AnswerGate),
     /// The client asks and makes the call again.
     Later(InputRequiredResult),
-    /// Nobody can be asked, or nobody answered.
+    /// They were asked, and would not say.
+    Declined,
+    /// Nobody answered.
     Nobody,
 }
 
@@ -44,46 +60,49 @@ impl Asking {
         Some(Self { id: id.clone(), question: question.clone(), session, gate })
     }
 
-    /// Asks in the way that the client knows.
-    pub(crate) async fn ask(&self, context: &RequestContext<RoleServer>, given: &InputResponses) -> Asked {
-        if let Some(response) = given.get(&self.id) {
-            let result = serde_json::from_value::<ElicitResult>(response.clone()).ok();
-            return self.heard(context, result);
-        }
-        if !can_ask(context) {
-            return Asked::Nobody;
-        }
-        let is_stateless =
-            context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28);
-        if is_stateless {
-            let requests = BTreeMap::from([(self.id.clone(), InputRequest::Elicitation(self.request()))]);
-            return Asked::Later(InputRequiredResult::new(Some(requests), Some(self.id.clone())));
-        }
-        let request = context.peer.send_request(ServerRequest::ElicitRequest(self.request()));
-        let result = tokio::select! {
-            result = tokio::time::timeout(PATIENCE, request) => result.ok().and_then(Result::ok),
-            () = context.ct.cancelled() => None,
-        };
-        let result = result.and_then(|result| match result {
-            ClientResult::ElicitResult(result) => Some(result),
-            _ => None,
-        });
-        self.heard(context, result)
+    /// Whether this is what a client was told to ask.
+    pub(crate) fn is_proved_by(&self, question: &Handle) -> bool {
+        (question.session, question.node) == (self.session, self.gate)
     }
 
-    fn request(&self) -> ElicitRequest {
-        ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
-            meta: None,
-            message: format!("{}\n\n(Longhaul, gate {})", self.question.trim_end(), self.id),
-            requested_schema: form(),
+    /// Puts the question together.
+    pub(crate) fn question(&self, desk: &Desk) -> Result<Question, Error> {
+        let commands = desk.commands_for(self.session)?;
+        let about = desk.reader()?.and_then(|reader| about::gate(&reader, &self.id).ok());
+        let asked = about.unwrap_or_else(|| terminal::visible(self.question.trim_end()));
+        Ok(Question {
+            message: format!("{asked}\n\n(Longhaul, gate {})", self.id),
+            proof: commands.question(self.session, self.gate)?,
         })
     }
 
+    /// Asks in the way that the client knows.
+    pub(crate) async fn ask(&self, context: &Context, reach: Reach, question: Question) -> Asked {
+        let request = request(question.message);
+        if is_newest(context) {
+            let requests = BTreeMap::from([(self.id.clone(), InputRequest::Elicitation(request))]);
+            return Asked::Later(InputRequiredResult::new(Some(requests), Some(question.proof.to_string())));
+        }
+        let asked = context.peer.send_request(ServerRequest::ElicitRequest(request));
+        let result = tokio::time::timeout(PATIENCE, asked).await.ok().and_then(Result::ok);
+        let Some(ClientResult::ElicitResult(result)) = result else { return Asked::Nobody };
+        self.heard(context, reach, result)
+    }
+
+    /// What a client came back with.
+    pub(crate) fn given(&self, context: &Context, reach: Reach, response: &Value) -> Asked {
+        match serde_json::from_value::<ElicitResult>(response.clone()) {
+            Ok(result) => self.heard(context, reach, result),
+            Err(_) => Asked::Nobody,
+        }
+    }
+
     /// Only a plain yes or no counts. Somebody who closed the window has said nothing.
-    fn heard(&self, context: &RequestContext<RoleServer>, result: Option<ElicitResult>) -> Asked {
-        let Some(ElicitResult { action: ElicitationAction::Accept, content: Some(content), .. }) = result
-        else {
-            return Asked::Nobody;
+    fn heard(&self, context: &Context, reach: Reach, result: ElicitResult) -> Asked {
+        let content = match (result.action, result.content) {
+            (ElicitationAction::Accept, Some(content)) => content,
+            (ElicitationAction::Decline, _) => return Asked::Declined,
+            (_, _) => return Asked::Nobody,
         };
         let verdict = match content["decision"].as_str() {
             Some("approve") => GateVerdict::Approved,
@@ -91,20 +110,34 @@ impl Asking {
             Some(_) | None => return Asked::Nobody,
         };
         let client = context.client_info().map_or_else(|| "an MCP client".to_owned(), |client| client.name);
+        // At a port it is not known whose client it is.
+        let who = match reach {
+            Reach::Pipes => terminal::user_name(),
+            Reach::Port => "somebody".to_owned(),
+        };
         Asked::Answered(AnswerGate {
             session: self.session,
             gate: self.gate,
             verdict,
-            by: format!("{} through {}", terminal::user_name(), shortened(&client)),
+            by: format!("{who} through {}", shortened(&client)),
             channel: Channel::Client,
             words: content["words"].as_str().unwrap_or_default().to_owned(),
         })
     }
 }
 
-/// The session whose gate a client was asked about, when it makes the call again.
-pub(crate) fn asked_before(state: Option<&str>) -> Option<SessionId> {
-    parse(state?).map(|(session, _)| session)
+fn request(message: String) -> ElicitRequest {
+    ElicitRequest::new(ElicitRequestParams::FormElicitationParams {
+        meta: None,
+        message,
+        requested_schema: form(),
+    })
+}
+
+/// Whether the client makes a call again with what its person said. Older ones answer a question of ours, and what they
+/// send beside a call means nothing.
+pub(crate) fn is_newest(context: &Context) -> bool {
+    context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
 
 fn parse(id: &str) -> Option<(SessionId, NodeId)> {
@@ -113,7 +146,7 @@ fn parse(id: &str) -> Option<(SessionId, NodeId)> {
 }
 
 /// A client that can show a form. One that names no mode shows forms: there was nothing else at first.
-fn can_ask(context: &RequestContext<RoleServer>) -> bool {
+pub(crate) fn can_ask(context: &Context) -> bool {
     let elicitation = context.client_capabilities().and_then(|capabilities| capabilities.elicitation);
     elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
 }

@@ -4,6 +4,7 @@
 //! writes goes through the façades of `runtime`.
 
 mod arguments;
+mod call;
 mod desk;
 mod gate;
 mod prompts;
@@ -15,7 +16,8 @@ mod resources;
 mod serve;
 mod server;
 mod tools;
+mod waiting;
 mod words;
 
 pub use serve::{HttpOptions, serve_http, serve_stdio};
-pub use server::{Longhaul, Profile};
+pub use server::{Limits, Longhaul, Profile};

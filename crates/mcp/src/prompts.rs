@@ -1,11 +1,15 @@
 //! Workflows as prompts, for clients that offer them as commands to type.
 
+use longhaul_runtime::Error;
 use longhaul_runtime::workflows::{Entry, State};
 use rmcp::ErrorData;
-use rmcp::model::{GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role};
+use rmcp::model::{
+    ErrorCode, GetPromptRequestParams, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role,
+};
 
 use crate::desk::Desk;
 use crate::refusal::Refusal;
+use crate::server::Reach;
 
 /// The workflows that may start where the server was started.
 pub(crate) fn list(desk: &Desk) -> Result<Vec<Prompt>, Refusal> {
@@ -24,8 +28,16 @@ fn prompt(entry: &Entry) -> Prompt {
 }
 
 /// What a person would type to have an agent start it. Starts nothing by itself.
-pub(crate) fn get(desk: &Desk, request: &GetPromptRequestParams) -> Result<GetPromptResult, ErrorData> {
-    let unfit = |refusal: Refusal| ErrorData::invalid_params(refusal.message, None);
+pub(crate) fn get(
+    desk: &Desk,
+    request: &GetPromptRequestParams,
+    reach: Reach,
+) -> Result<GetPromptResult, ErrorData> {
+    let unfit = |refusal: Refusal| {
+        let is_unknown = matches!(refusal.cause, Some(Error::Workflow(_)));
+        let code = if is_unknown { ErrorCode::INVALID_PARAMS } else { ErrorCode::INTERNAL_ERROR };
+        refusal.into_error(desk, code)
+    };
     let argument = |name: &str| {
         let value = request.arguments.as_ref().and_then(|arguments| arguments.get(name));
         value.and_then(|value| value.as_str()).map(str::to_owned)
@@ -33,14 +45,19 @@ pub(crate) fn get(desk: &Desk, request: &GetPromptRequestParams) -> Result<GetPr
     let system = desk.system();
     let catalog = system.catalog().map_err(|error| unfit(error.into()))?;
     let entry = catalog.find(&request.name).map_err(|error| unfit(error.into()))?;
-    let folder = argument("workspacePath").unwrap_or_else(|| system.directory().display().to_string());
+    let folder = match (argument("workspacePath"), reach) {
+        (Some(folder), _) => format!("workspacePath `{folder}`"),
+        (None, Reach::Pipes) => format!("workspacePath `{}`", system.directory().display()),
+        // Where the server was started says nothing about where this client works.
+        (None, Reach::Port) => "the absolute path of the folder that you work in as workspacePath".to_owned(),
+    };
     let goal = argument("goal").ok_or_else(|| {
         let message = format!("the prompt `{}` needs a `goal`; say what it is for", request.name);
         ErrorData::invalid_params(message, None)
     })?;
     let text = format!(
         "Use the workflow `{}` ({}) for this goal:\n\n{goal}\n\nCall `start_workflow` with workflowId `{}`, \
-         workspacePath `{folder}` and this goal. Then do one step at a time: each answer holds the step and the \
+         {folder} and this goal. Then do one step at a time: each answer holds the step and the \
          continueToken with which `continue_workflow` hands it in. Do not skip or merge steps.",
         entry.id, entry.name, entry.id
     );

@@ -8,12 +8,14 @@ mod guard;
 mod http;
 mod lines;
 mod message;
+mod seats;
 mod stdio;
 
 pub use guard::{Guard, Token};
 pub use http::{Http, serve_http};
 pub use lines::{Line, Lines};
-pub use message::{Incoming, MOST_BYTES, read, too_long};
+pub use message::{Incoming, MOST_BYTES, MOST_VALUES, read, too_long};
+pub use seats::MOST_SESSIONS;
 pub use stdio::{LineTransport, serve_lines};
 
 use std::borrow::Cow;

@@ -3,51 +3,65 @@
 use std::fmt::Write as _;
 
 use longhaul_runtime::types::{Handle, SessionId, StepView};
-use longhaul_runtime::{Commands, Error, PlanState, Recap, TOKEN_BYTES};
+use longhaul_runtime::{Commands, Error, PlanState, Recap, tokens};
 use serde_json::json;
 
 use crate::desk::Desk;
 use crate::refusal::Refusal;
-use crate::reply::Reply;
-use crate::words;
+use crate::reply::{Reply, object};
+use crate::words::{self, Audience};
 
-/// How many tokens all of it may have.
+/// How many tokens an answer may have, its words and its object together.
 const BUDGET_TOKENS: usize = 4_000;
 /// What plan and notes have at least. The step itself is never cut: half a task is worse than none.
 const LEAST_TOKENS: usize = 1_000;
+/// How often the recap is told shorter, when marks and quotes around it took more room than was thought.
+const MOST_TRIES: usize = 4;
 
-/// By one of its handles. One of an older step gets that step, under a fresh handle, and is told so.
+/// By one of its handles.
 pub(crate) fn by_handle(desk: &Desk, handle: &Handle) -> Result<Reply, Refusal> {
     let commands = desk.commands_for(handle.session)?;
     let view = desk.system().rehydrate(&commands, handle)?;
-    Ok(reply(desk, &commands, view)?)
+    Ok(reply(desk, &commands, &view, Audience::Outer)?)
 }
 
 /// Where a session stands.
-pub(crate) fn by_id(desk: &Desk, id: SessionId) -> Result<Reply, Refusal> {
+pub(crate) fn by_id(desk: &Desk, id: SessionId, audience: Audience) -> Result<Reply, Error> {
     let commands = desk.commands_for(id)?;
     let view = desk.system().resume(&commands, id)?;
-    Ok(reply(desk, &commands, view)?)
+    reply(desk, &commands, &view, audience)
 }
 
-fn reply(desk: &Desk, commands: &Commands, view: StepView) -> Result<Reply, Error> {
-    let recap = recap(desk, commands, &view)?;
-    let plan = recap.as_ref().map(|recap| &recap.plan);
-    let told = recap.as_ref().map(told);
-    let mut value = serde_json::to_value(&view).expect("a view has string keys only");
-    value["plan"] = json!(plan);
+fn reply(desk: &Desk, commands: &Commands, view: &StepView, audience: Audience) -> Result<Reply, Error> {
+    let bare = Reply::step(view.clone(), audience);
+    let (Some(reader), Ok(id)) = (desk.reader()?, view.session_id.parse::<SessionId>()) else {
+        return Ok(bare);
+    };
+    let budget = BUDGET_TOKENS.max(size(&bare) + LEAST_TOKENS);
+    // All of it is told twice, for clients that pass on one of the two.
+    let mut room = (budget - size(&bare)) / 2;
+    let mut found = with_recap(view, &commands.recap(&reader, id, room)?, audience);
+    for _ in 1..MOST_TRIES {
+        if size(&found) <= budget {
+            break;
+        }
+        room = room * 2 / 3;
+        found = with_recap(view, &commands.recap(&reader, id, room)?, audience);
+    }
+    Ok(found)
+}
+
+fn size(reply: &Reply) -> usize {
+    tokens(&reply.text) + tokens(&reply.value.to_string())
+}
+
+fn with_recap(view: &StepView, recap: &Recap, audience: Audience) -> Reply {
+    let told = told(recap);
+    let mut value = object(view, audience);
+    value["plan"] = json!(recap.plan);
     value["recap"] = json!(told);
-    let mut text = words::step(&view);
-    text = format!("{}\n{text}", told.unwrap_or_default());
-    Ok(Reply { text, value, view: Some(view), is_error: false })
-}
-
-fn recap(desk: &Desk, commands: &Commands, view: &StepView) -> Result<Option<Recap>, Error> {
-    let Some(reader) = desk.reader()? else { return Ok(None) };
-    let Ok(id) = view.session_id.parse::<SessionId>() else { return Ok(None) };
-    let used = view.prompt.as_ref().map_or(0, String::len);
-    let room = (BUDGET_TOKENS * TOKEN_BYTES).saturating_sub(used).max(LEAST_TOKENS * TOKEN_BYTES);
-    commands.recap(&reader, id, room).map(Some)
+    let text = format!("{told}\n{}", words::step(view, audience));
+    Reply { view: Some(view.clone()), ..Reply::new(text, &value) }
 }
 
 fn told(recap: &Recap) -> String {
@@ -60,6 +74,9 @@ fn told(recap: &Recap) -> String {
         }
         text += &recap.notes;
         text.push('\n');
+    }
+    if !recap.vars.is_empty() {
+        let _ = writeln!(text, "\nVars:\n{}", recap.vars.join("\n"));
     }
     let ahead = recap.plan.iter().filter(|step| step.state == PlanState::Ahead);
     let ahead: Vec<String> = ahead.map(|step| format!("`{}` {}", step.id, step.title)).collect();

@@ -3,10 +3,12 @@
 use longhaul_runtime::Error;
 use longhaul_runtime::types::{SessionId, SessionStatus};
 use rmcp::ErrorData;
-use rmcp::model::{ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
+use rmcp::model::{ErrorCode, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use crate::desk::Desk;
+use crate::refusal::Refusal;
 use crate::rehydrate;
+use crate::words::Audience;
 
 const SCHEME: &str = "longhaul://session/";
 const MARKDOWN: &str = "text/markdown";
@@ -44,6 +46,15 @@ pub(crate) fn read(desk: &Desk, uri: &str, only: Option<SessionId>) -> Result<Re
     let Some(id) = named.filter(|id| only.is_none_or(|only| only == *id)) else {
         return Err(unknown(format!("there is no `{uri}`; sessions are named `{SCHEME}s-…`")));
     };
-    let reply = rehydrate::by_id(desk, id).map_err(|refusal| unknown(refusal.message))?;
+    let audience = if only.is_some() { Audience::Leaf } else { Audience::Outer };
+    let reply = rehydrate::by_id(desk, id, audience).map_err(|error| {
+        let is_unknown = matches!(error, Error::UnknownSession(_) | Error::NoSuchSession(_));
+        let refusal = Refusal::told(error, audience);
+        if is_unknown {
+            unknown(refusal.message)
+        } else {
+            refusal.into_error(desk, ErrorCode::INTERNAL_ERROR)
+        }
+    })?;
     Ok(ReadResourceResult::new(vec![ResourceContents::text(reply.text, uri).with_mime_type(MARKDOWN)]))
 }

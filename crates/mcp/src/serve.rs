@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
@@ -9,6 +10,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::protocol::{self, Guard, Http, Token};
 use crate::server::Longhaul;
+
+/// How long calls may go on whose client is gone.
+const LAST_PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where to listen, and who may come.
 #[derive(Debug, Clone)]
@@ -22,9 +26,13 @@ pub struct HttpOptions {
 /// Serves standard input and output until the client closes them.
 pub fn serve_stdio(server: Longhaul) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
+    let room = server.room.clone();
     let served = runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio_pipes();
-        protocol::serve_lines(server, input, output).await
+        let served = Box::pin(protocol::serve_lines(server, input, output)).await;
+        // What was begun is finished, if it does not take long. The rest is stored whole or not at all.
+        let _ = tokio::time::timeout(LAST_PATIENCE, room.emptied()).await;
+        served
     });
     end(runtime);
     served
@@ -40,7 +48,7 @@ pub fn serve_http(server: &Longhaul, options: HttpOptions, ready: impl FnOnce(So
         ready(address);
         let guard = Guard { address, token, names };
         let http = Http { listener, guard, stop: CancellationToken::new() };
-        let server = server.clone();
+        let server = server.on_port();
         protocol::serve_http(http, move || server.clone()).await
     });
     end(runtime);

@@ -1,34 +1,35 @@
-//! Longhaul as an MCP server: which tools there are, and what happens around a call.
+//! Longhaul as an MCP server: which tools there are, and what happens around a request.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 
 use longhaul_runtime::types::SessionId;
-use longhaul_runtime::{AnswerGate, Settings, leaf};
+use longhaul_runtime::{Settings, leaf};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, GetPromptRequestParams, GetPromptResponse, Implementation,
-    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, ErrorCode, GetPromptRequestParams, GetPromptResponse,
+    Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
-use tokio::time::Instant;
 
+use crate::call::Call;
 use crate::desk::Desk;
-use crate::gate::{self, Asked, Asking};
-use crate::reply::Reply;
-use crate::tools::{self, OUTER, Offer};
+use crate::refusal::Refusal;
+use crate::tools::{OUTER, Offer};
+use crate::waiting::{Room, Waiting};
 use crate::{prompts, protocol, resources};
-
-/// How often a client that waits is told that something goes on.
-const TELL_EVERY: Duration = Duration::from_secs(1);
 
 const INSTRUCTIONS: &str = "Longhaul enforces workflows one step at a time and never loses their place. Find one with \
     list_workflows, start it with start_workflow, do exactly the step that is shown, and hand it in with \
     continue_workflow and the newest continueToken. After losing context call continue_workflow with only the token, \
     or resume_session. At a gate a person decides: stop and tell them.";
+
+const LEAF_INSTRUCTIONS: &str = "You work on one step of one session at a time. Call complete_step without arguments to see \
+    the step and its continueToken, do exactly that step, and hand it in with complete_step, the token, and the notes, \
+    vars and artifacts that it asks for. Put what is not part of the step on record with report_issue, \
+    report_workflow_bug, note_fact or ask_coordinator. At a gate a person decides: stop.";
 
 type Context = RequestContext<RoleServer>;
 
@@ -41,17 +42,55 @@ pub enum Profile {
     Leaf(SessionId),
 }
 
+/// How clients come to the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// One client of this user started it, in a folder of its own.
+    Pipes,
+    /// Whoever may reach the port, from anywhere.
+    Port,
+}
+
+/// What a server allows itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How long a call waits in all: for a place among others, and for work of the engine.
+    pub patience: Duration,
+    /// How many calls are worked on at once; more wait for a place.
+    pub at_once: u32,
+}
+
+impl Default for Limits {
+    /// Calls are answered within 20 seconds; what is left of them is for reading and writing.
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(18), at_once: 64 }
+    }
+}
+
 /// The server. Cloned for each client; all of them share what is open.
 #[derive(Debug, Clone)]
 pub struct Longhaul {
-    desk: Arc<Desk>,
+    pub(crate) desk: Desk,
+    pub(crate) limits: Limits,
+    pub(crate) room: Room,
+    pub(crate) reach: Reach,
     profile: Profile,
 }
 
 impl Longhaul {
     /// Opens nothing and makes nothing.
     pub fn new(settings: Settings, profile: Profile) -> Self {
-        Self { desk: Arc::new(Desk::new(settings)), profile }
+        Self::with_limits(settings, profile, Limits::default())
+    }
+
+    pub fn with_limits(settings: Settings, profile: Profile, limits: Limits) -> Self {
+        let room = Room::new(limits.at_once, limits.patience);
+        Self { desk: Desk::new(settings), limits, room, reach: Reach::Pipes, profile }
+    }
+
+    /// The same server, on a port.
+    pub(crate) fn on_port(&self) -> Self {
+        Self { reach: Reach::Port, ..self.clone() }
     }
 
     fn tools(&self) -> Vec<Offer> {
@@ -61,7 +100,7 @@ impl Longhaul {
         }
     }
 
-    fn tool(&self, name: &str) -> Result<Offer, ErrorData> {
+    pub(crate) fn tool(&self, name: &str) -> Result<Offer, ErrorData> {
         let tools = self.tools();
         let found = tools.iter().find(|tool| tool.name() == name);
         found.copied().ok_or_else(|| {
@@ -71,33 +110,12 @@ impl Longhaul {
         })
     }
 
-    /// Runs the tool, unless this is the second half of a call whose first half led to a gate.
-    async fn first_reply(
-        &self,
-        request: &CallToolRequestParams,
-        context: &Context,
-    ) -> Result<Reply, ErrorData> {
-        let tool = self.tool(&request.name)?;
-        let desk = self.desk.clone();
-        if let Some(id) = gate::asked_before(request.request_state.as_deref()).filter(|_| self.has_a_person())
-        {
-            return wait(context, move || tools::standing(&desk, id)).await;
-        }
-        let fields = request.arguments.clone().unwrap_or_default();
-        wait(context, move || tool.call(&desk, fields)).await
-    }
-
     /// Whether somebody sits at the client who can be asked.
-    fn has_a_person(&self) -> bool {
+    pub(crate) const fn has_a_person(&self) -> bool {
         match self.profile {
             Profile::Outer => true,
             Profile::Leaf(_) => false,
         }
-    }
-
-    async fn answer_gate(&self, context: &Context, answer: AnswerGate) -> Result<Reply, ErrorData> {
-        let desk = self.desk.clone();
-        wait(context, move || tools::answer_gate(&desk, &answer)).await
     }
 
     /// The session that nothing may reach beyond.
@@ -113,17 +131,20 @@ impl Longhaul {
         context: &Context,
         work: impl FnOnce(&Desk) -> Result<T, ErrorData> + Send + 'static,
     ) -> Result<T, ErrorData> {
-        let desk = self.desk.clone();
-        wait(context, move || work(&desk)).await?
+        let desk = self.desk.until(std::time::Instant::now() + self.limits.patience);
+        Waiting::new(context).blocking(&self.room, move || work(&desk)).await?
     }
 }
 
 impl ServerHandler for Longhaul {
     fn get_info(&self) -> ServerConfig {
-        let capabilities =
-            ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().build();
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_resources();
+        let (capabilities, instructions) = match self.profile {
+            Profile::Outer => (capabilities.enable_prompts().build(), INSTRUCTIONS),
+            Profile::Leaf(_) => (capabilities.build(), LEAF_INSTRUCTIONS),
+        };
         let name = Implementation::new("longhaul", env!("CARGO_PKG_VERSION"));
-        ServerConfig::new(capabilities).with_server_info(name).with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities).with_server_info(name).with_instructions(instructions)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
@@ -143,17 +164,7 @@ impl ServerHandler for Longhaul {
         request: CallToolRequestParams,
         context: Context,
     ) -> Result<CallToolResponse, ErrorData> {
-        let mut reply = self.first_reply(&request, &context).await?;
-        let mut given = request.input_responses.unwrap_or_default();
-        while let Some(asking) = reply.view.as_ref().filter(|_| self.has_a_person()).and_then(Asking::of) {
-            match asking.ask(&context, &given).await {
-                Asked::Answered(answer) => reply = self.answer_gate(&context, answer).await?,
-                Asked::Later(question) => return Ok(question.into()),
-                Asked::Nobody => break,
-            }
-            given.remove(&asking.id);
-        }
-        Ok(reply.into_result().into())
+        Call::new(self, &context, &request)?.answer(request).await
     }
 
     async fn list_prompts(
@@ -164,8 +175,11 @@ impl ServerHandler for Longhaul {
         if !self.has_a_person() {
             return Ok(ListPromptsResult::default());
         }
-        let unlisted = |refusal: crate::refusal::Refusal| ErrorData::internal_error(refusal.message, None);
-        let listed = self.on_desk(&context, move |desk| prompts::list(desk).map_err(unlisted)).await?;
+        let listed = self
+            .on_desk(&context, move |desk| {
+                prompts::list(desk).map_err(|refusal| refusal.into_error(desk, ErrorCode::INTERNAL_ERROR))
+            })
+            .await?;
         Ok(ListPromptsResult::with_all_items(listed))
     }
 
@@ -174,7 +188,13 @@ impl ServerHandler for Longhaul {
         request: GetPromptRequestParams,
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
-        Ok(self.on_desk(&context, move |desk| prompts::get(desk, &request)).await?.into())
+        if !self.has_a_person() {
+            let message =
+                format!("there is no prompt `{}`: an agent that works on one session has none", request.name);
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        let reach = self.reach;
+        Ok(self.on_desk(&context, move |desk| prompts::get(desk, &request, reach)).await?.into())
     }
 
     async fn list_resources(
@@ -182,10 +202,13 @@ impl ServerHandler for Longhaul {
         _request: Option<PaginatedRequestParams>,
         context: Context,
     ) -> Result<ListResourcesResult, ErrorData> {
-        let unlisted = |error: longhaul_runtime::Error| ErrorData::internal_error(error.to_string(), None);
         let only = self.only();
-        let listed =
-            self.on_desk(&context, move |desk| resources::list(desk, only).map_err(unlisted)).await?;
+        let listed = self
+            .on_desk(&context, move |desk| {
+                let unlisted = |error| Refusal::from(error).into_error(desk, ErrorCode::INTERNAL_ERROR);
+                resources::list(desk, only).map_err(unlisted)
+            })
+            .await?;
         Ok(ListResourcesResult::with_all_items(listed))
     }
 
@@ -205,36 +228,4 @@ impl ServerHandler for Longhaul {
         let only = self.only();
         Ok(self.on_desk(&context, move |desk| resources::read(desk, &request.uri, only)).await?.into())
     }
-}
-
-/// Waits for work that blocks, on a thread of its own, and tells a client that asked for it that it goes on. A call
-/// that is cancelled is not waited for any longer; what it began is finished, because half of it would be worse.
-async fn wait<T: Send + 'static>(
-    context: &Context,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T, ErrorData> {
-    let mut work = tokio::task::spawn_blocking(work);
-    let token = context.meta.get_progress_token();
-    // An interval whose first tick is now would hold up every answer to the next millisecond.
-    let mut ticks = tokio::time::interval_at(Instant::now() + TELL_EVERY, TELL_EVERY);
-    let mut seconds = 0_u32;
-    loop {
-        tokio::select! {
-            done = &mut work => return done.map_err(|_| bug()),
-            () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
-            _ = ticks.tick(), if token.is_some() => {
-                seconds += 1;
-                if let Some(token) = &token {
-                    let progress = ProgressNotificationParam::new(token.clone(), f64::from(seconds));
-                    // Whoever is gone needs no progress.
-                    let _ = context.peer.notify_progress(progress.with_message("at work")).await;
-                }
-            }
-        }
-    }
-}
-
-fn bug() -> ErrorData {
-    let words = "a bug in Longhaul ended this call; make the same call again: what it recorded is recorded, and what it did not is not";
-    ErrorData::internal_error(words, None)
 }

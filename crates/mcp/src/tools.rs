@@ -11,16 +11,17 @@ mod start;
 
 use std::sync::Arc;
 
-use longhaul_runtime::leaf::LeafTool;
+use longhaul_runtime::leaf::{self as leaf_table, Effect};
 use longhaul_runtime::types::{Handle, SessionId};
-use longhaul_runtime::{AnswerGate, Error};
+use longhaul_runtime::{AnswerGate, Error, Worth};
 use rmcp::model::{JsonObject, Tool as ToolEntry, ToolAnnotations};
 use serde_json::Value;
 
 use crate::arguments::Arguments;
 use crate::desk::Desk;
 use crate::refusal::Refusal;
-use crate::reply::Reply;
+use crate::reply::{Reply, SentToken};
+use crate::words::{self, Audience};
 
 /// One tool: what a client is told of it, and what it does.
 pub(crate) struct Tool {
@@ -31,22 +32,15 @@ pub(crate) struct Tool {
     pub(crate) output: fn() -> Value,
     pub(crate) effect: Effect,
     pub(crate) run: fn(&Desk, &Arguments) -> Result<Reply, Refusal>,
-}
-
-/// What a call may change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effect {
-    Reads,
-    /// Writes to the log; called twice with the same arguments, it writes once.
-    RecordsOnce,
-    Records,
+    /// Gives an answer the shape that `output` declares, also one that was reached by way of a gate.
+    pub(crate) wrap: fn(Reply) -> Reply,
 }
 
 /// A tool as one server offers it.
 #[derive(Clone, Copy)]
 pub(crate) enum Offer {
     Outer(&'static Tool),
-    Leaf(&'static LeafTool, SessionId),
+    Leaf(&'static leaf_table::Tool, SessionId),
 }
 
 impl Offer {
@@ -71,6 +65,26 @@ impl Offer {
             Self::Leaf(tool, session) => leaf::call(desk, tool, session, &fields),
         }
     }
+
+    pub(crate) fn wrap(self, reply: Reply) -> Reply {
+        match self {
+            Self::Outer(tool) => (tool.wrap)(reply),
+            Self::Leaf(..) => reply,
+        }
+    }
+}
+
+/// An answer that has its shape already.
+fn as_it_is(reply: Reply) -> Reply {
+    reply
+}
+
+fn annotations(title: &str, effect: Effect) -> ToolAnnotations {
+    ToolAnnotations::with_title(title)
+        .read_only(effect == Effect::Reads)
+        .destructive(false)
+        .idempotent(effect != Effect::Records)
+        .open_world(false)
 }
 
 /// What agents that people drive are offered.
@@ -79,15 +93,10 @@ pub(crate) const OUTER: [&Tool; 6] =
 
 impl Tool {
     fn entry(&self) -> ToolEntry {
-        let annotations = ToolAnnotations::with_title(self.title)
-            .read_only(self.effect == Effect::Reads)
-            .destructive(false)
-            .idempotent(self.effect != Effect::Records)
-            .open_world(false);
         ToolEntry::new(self.name, self.description, object((self.input)()))
             .with_title(self.title)
             .with_raw_output_schema(object((self.output)()))
-            .with_annotations(annotations)
+            .with_annotations(annotations(self.title, self.effect))
     }
 
     /// The names of its arguments, aliases among them.
@@ -100,54 +109,93 @@ impl Tool {
     fn call(&self, desk: &Desk, fields: JsonObject) -> Reply {
         let known = self.known();
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
-        let token = ["continueToken", "checkpointToken"].map(|name| (name, fields.get(name).cloned()));
+        let token = SentToken::among(&fields);
         let reply = Arguments::new(fields, &known).and_then(|arguments| (self.run)(desk, &arguments));
-        reply.unwrap_or_else(|refusal| refused(desk, &refusal, token))
+        reply.unwrap_or_else(|refusal| refused(desk, &refusal, token.as_ref()))
     }
 }
 
-/// Where a session stands, for a call that was interrupted by a question.
-pub(crate) fn standing(desk: &Desk, id: SessionId) -> Reply {
-    let view = desk.commands_for(id).and_then(|commands| desk.system().session_view(&commands, id));
-    view.map_or_else(|error| refused(desk, &error.into(), []), Reply::step)
+/// Where a session stands, for a call that was interrupted by a question; `None` if we did not ask it.
+pub(crate) fn standing(desk: &Desk, question: &Handle, token: Option<&SentToken>) -> Option<Reply> {
+    let id = question.session;
+    let asked = desk.commands_for(id).and_then(|commands| {
+        let is_ours = commands.has_asked(question)?;
+        is_ours.then(|| desk.system().session_view(&commands, id)).transpose()
+    });
+    match asked {
+        Ok(view) => view.map(|view| Reply::step(view, Audience::Outer)),
+        Err(Error::UnknownSession(_)) => None,
+        Err(error) => Some(refused(desk, &error.into(), token)),
+    }
 }
 
-/// Puts on record what a person said at a gate.
-pub(crate) fn answer_gate(desk: &Desk, answer: &AnswerGate) -> Reply {
-    let commands = desk.commands_for(answer.session);
-    let view = commands.and_then(|commands| desk.system().answer_gate(&commands, answer));
-    view.map_or_else(|error| refused(desk, &error.into(), []), Reply::step)
+/// Puts on record what a person said at a gate. If they were quicker elsewhere, that counts.
+pub(crate) fn answer_gate(desk: &Desk, answer: &AnswerGate, token: Option<&SentToken>) -> Reply {
+    let id = answer.session;
+    let commands = match desk.commands_for(id) {
+        Ok(commands) => commands,
+        Err(error) => return refused(desk, &error.into(), token),
+    };
+    let error = match desk.system().answer_gate(&commands, answer) {
+        Ok(view) => return Reply::step(view, Audience::Outer),
+        Err(error) => error,
+    };
+    let is_past = error.is_gate_gone();
+    let refusal = Refusal::from(error);
+    match desk.system().session_view(&commands, id) {
+        Ok(view) if is_past => {
+            let mut reply = Reply::step(view, Audience::Outer);
+            reply.warn(words::ANSWERED_ELSEWHERE);
+            reply
+        }
+        Ok(view) => Reply::refused_at(&refusal, view, Audience::Outer),
+        Err(_) => refused(desk, &refusal, token),
+    }
 }
 
-/// A refusal with a handle: where the session stands if the one that was sent is of no use any more, else that one.
-fn refused<const N: usize>(
-    desk: &Desk,
-    refusal: &Refusal,
-    sent: [(&'static str, Option<Value>); N],
-) -> Reply {
-    let token = sent.into_iter().find_map(|(name, value)| Some((name, value?.as_str()?.trim().to_owned())));
-    let Some(cause) = &refusal.cause else { return Reply::refused(refusal, token) };
-    desk.forget_if_broken(cause);
-    if matches!(cause, Error::BadAnswer(_)) {
+/// A refusal with a handle: the one that was sent while it is as good as before, else where the session stands.
+pub(crate) fn refused(desk: &Desk, refusal: &Refusal, token: Option<&SentToken>) -> Reply {
+    refused_to(desk, refusal, token, Reader::outer())
+}
+
+/// Who is refused, and how far they may look.
+#[derive(Clone, Copy)]
+struct Reader {
+    audience: Audience,
+    /// The only session that they may see.
+    only: Option<SessionId>,
+}
+
+impl Reader {
+    const fn outer() -> Self {
+        Self { audience: Audience::Outer, only: None }
+    }
+}
+
+fn refused_to(desk: &Desk, refusal: &Refusal, token: Option<&SentToken>, reader: Reader) -> Reply {
+    if let Some(cause) = &refusal.cause {
+        desk.forget_if_broken(cause);
+    }
+    let handle = token.and_then(|token| token.text.parse::<Handle>().ok());
+    let Some(handle) = handle.filter(|handle| reader.only.is_none_or(|only| only == handle.session)) else {
+        return Reply::refused(refusal, None);
+    };
+    // The store could not be used just now: nothing was written, and the token is what it was.
+    if matches!(refusal.cause, Some(Error::Store(_))) {
         return Reply::refused(refusal, token);
     }
-    let session = token.and_then(|(_, token)| token.parse::<Handle>().ok()).map(|handle| handle.session);
-    let view = session
-        .filter(|_| is_said_to_a_holder(cause))
-        .and_then(|id| desk.commands_for(id).ok()?.session_view(id).ok());
-    view.map_or_else(|| Reply::refused(refusal, None), |view| Reply::refused_at(refusal, view))
-}
-
-/// Whether the signature of the handle was found right before this was said. Then a newer one may be shown.
-const fn is_said_to_a_holder(cause: &Error) -> bool {
-    matches!(
-        cause,
-        Error::DifferentPayload { .. }
-            | Error::Superseded
-            | Error::NotForNotes
-            | Error::NotForAnswers
-            | Error::Session(_)
-    )
+    let is_for_something_else = matches!(refusal.cause, Some(Error::NotForNotes | Error::NotForAnswers));
+    let worth = desk.commands_for(handle.session).and_then(|commands| match commands.worth(&handle)? {
+        Worth::Open if is_for_something_else => {
+            Ok(Worth::Past(Box::new(commands.session_view(handle.session)?)))
+        }
+        worth @ (Worth::Open | Worth::Past(_) | Worth::Nothing) => Ok(worth),
+    });
+    match worth {
+        Ok(Worth::Past(view)) => Reply::refused_at(refusal, *view, reader.audience),
+        Ok(Worth::Nothing) | Err(Error::UnknownSession(_)) => Reply::refused(refusal, None),
+        Ok(Worth::Open) | Err(_) => Reply::refused(refusal, token),
+    }
 }
 
 fn object(value: Value) -> Arc<JsonObject> {

@@ -218,6 +218,11 @@ impl Error {
         matches!(self, Self::Session(session::Rejection::NoSuchGate { .. } | session::Rejection::Closed))
     }
 
+    /// Whether the session has come to its end.
+    pub const fn is_ended(&self) -> bool {
+        matches!(self, Self::Session(session::Rejection::Closed | session::Rejection::Cancelled))
+    }
+
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Store(error) | Self::Import(ImportError::Store(error)) => store_kind(error),

@@ -27,7 +27,9 @@ fn a_person_at_a_terminal_opens_a_gate() {
     terminal.wait_for("Type `approve` to confirm: ");
     terminal.type_text("approve\n");
     let (outcome, shown) = terminal.end();
-    assert!(shown.contains("Really delete it?") && shown.contains("I looked."), "{shown}");
+    for told in ["Really delete it?", "I looked.", "size = \"large\""] {
+        assert!(shown.contains(told), "{told}: {shown}");
+    }
     assert_eq!(one(&outcome.succeeded())["stepId"], "tell");
     let gate = one(&home.longhaul(&["gate", "show", gate_id(&view), "--json"]).succeeded());
     assert_eq!(gate["state"]["answered"]["verdict"], "approved");
@@ -110,16 +112,17 @@ fn gates_are_listed_and_shown_with_what_led_to_them() {
         (&row["id"], &row["state"], &row["accepts"]),
         (&view["gate"]["id"], &json!("open"), &json!("terminal"))
     );
-    shows!(home.longhaul(&["gate", "show", gate_id(&view)]), @r"
+    shows!(home.longhaul(&["gate", "show", gate_id(&view)]), @r#"
         exit 0
         --- stdout
         Gate [session].9 of `team.two`, step `sure`
         Goal: delete it
         Before it, `look` was answered:
           I looked.
+          size = "large"
         Question:
           Really delete it?
         Open until [time]; `longhaul gate approve [session].9` or `reject` answers it
         --- stderr
-    ");
+    "#);
 }

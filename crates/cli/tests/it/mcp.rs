@@ -8,6 +8,7 @@ mod server;
 
 use std::fs;
 
+use longhaul_testkit::times;
 use serde_json::{Value, json};
 
 use crate::support::{Home, git};
@@ -74,12 +75,12 @@ fn two_servers_and_the_shell_agree_at_once() {
 fn a_server_that_is_killed_in_the_middle_of_an_advance_loses_nothing() {
     let home = Home::new();
     two_steps(&home);
-    for round in 0..12_u32 {
+    for round in 0..times(12, 200) {
         let mut server = Server::start(&home, ERAS[usize::from(round % 2 == 1)]);
         let first = start(&mut server, &home);
         server.send_call("continue_workflow", &answer(&first));
         // From before it is read to after it is answered.
-        std::thread::sleep(std::time::Duration::from_micros(u64::from(round) * 400)); // tidy: a moment to die in
+        std::thread::sleep(std::time::Duration::from_micros(round % 12 * 400)); // tidy: a moment to die in
         server.kill();
         let mut again = Server::start(&home, Era::Stateless);
         let second = again.object("continue_workflow", &answer(&first));
@@ -107,6 +108,61 @@ fn a_line_of_a_hundred_megabytes_is_answered_without_keeping_it() {
     let grown = server.largest_kilobytes() - before;
     assert!(grown < 40 << 10, "it took {grown} KB");
     assert_eq!(server.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().len(), 6);
+}
+
+#[test]
+fn a_line_of_tiny_values_takes_no_more_memory_than_a_session_may() {
+    let home = Home::new();
+    let mut server = Server::start(&home, Era::Stateless);
+    let before = server.largest_kilobytes();
+    // Few enough to be read, and what takes most room for its length.
+    let most = longhaul_mcp::protocol::MOST_VALUES - 100;
+    let folder = home.path.display();
+    let many = format!("{}{{}}", "{},".repeat(most / 2));
+    let params = format!(
+        "{{\"name\":\"list_workflows\",\"arguments\":{{\"workspacePath\":\"{folder}\",\"tags\":[{many}]}}}}"
+    );
+    let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{params}}}\n");
+    server.write(line.as_bytes());
+    let answer = server.next();
+    assert!(answer["error"].is_object(), "it says nothing of its revision: {answer:#}");
+    let many = format!("{}0", "0,".repeat(3_000_000));
+    server
+        .write(format!("{{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"x\",\"params\":[{many}]}}\n").as_bytes());
+    assert_eq!(server.next()["error"]["code"], -32600);
+    let grown = server.largest_kilobytes() - before;
+    assert!(grown < 80 << 10, "it took {grown} KB");
+}
+
+#[test]
+fn a_leaf_is_for_a_session_that_is_there() {
+    let home = Home::new();
+    two_steps(&home);
+    let view = one(&home
+        .longhaul(&["session", "start", "--workflow", "team.two", "--goal", "it", "--json"])
+        .succeeded());
+    let id = view["sessionId"].as_str().unwrap();
+    let alone = home.longhaul(&["mcp", "--session", id]);
+    assert_eq!(alone.code, Some(2), "{alone}");
+    assert!(alone.stderr.contains("--profile leaf"), "{alone}");
+    assert_eq!(home.longhaul(&["mcp", "--profile", "leaf"]).code, Some(2));
+    let unknown = home.longhaul(&["mcp", "--profile", "leaf", "--session", "s-zzzzzzzzzzzzz"]);
+    assert_eq!(unknown.code, Some(2), "{unknown}");
+    assert!(unknown.stderr.contains("E0201"), "{unknown}");
+    let shortened = home.longhaul(&["mcp", "--profile", "leaf", "--session", &id[..8]]);
+    assert_eq!(shortened.code, Some(0), "its input ended at once: {shortened}");
+}
+
+#[test]
+fn an_address_that_is_none_is_answered_with_one_that_is() {
+    let home = Home::new();
+    for (text, instead) in
+        [("localhost:7311", "127.0.0.1:7311"), ("7312", "127.0.0.1:7312"), ("here", "127.0.0.1:7311")]
+    {
+        let refused = home.longhaul(&["mcp", "--http", text]);
+        assert_eq!(refused.code, Some(2), "{refused}");
+        assert!(refused.stderr.contains(instead), "{refused}");
+    }
 }
 
 #[test]

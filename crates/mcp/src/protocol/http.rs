@@ -5,22 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::WWW_AUTHENTICATE;
-use axum::http::{HeaderValue, Method, StatusCode};
+use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use rmcp::ServerHandler;
+use rmcp::model::ServerJsonRpcMessage;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::guard::Guard;
-use super::message::MOST_BYTES;
+use super::message::{self, Incoming, MOST_BYTES};
+use super::seats::Seats;
 
 /// Where the endpoint is.
 const PATH: &str = "/mcp";
+
+/// Where a client of an older revision names its session.
+const SESSION_HEADER: &str = "mcp-session-id";
 
 /// How long a client of an older revision may be silent. A step of a workflow takes its time, and many clients do not
 /// know how to begin again when their session is gone.
@@ -51,11 +57,53 @@ where
         .with_cancellation_token(stop.clone());
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(KEEP_ALIVE);
-    let service = StreamableHttpService::new(move || Ok(handler()), Arc::new(sessions), config);
+    let sessions = Arc::new(sessions);
+    let seats = Arc::new(Seats::new(sessions.clone()));
+    let service = StreamableHttpService::new(move || Ok(handler()), sessions, config);
     let router = Router::new()
         .route_service(PATH, service)
+        .layer(middleware::from_fn(read_first))
+        .layer(middleware::from_fn_with_state(seats, seat))
         .layer(middleware::from_fn_with_state(Arc::new(guard), check));
     axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await
+}
+
+/// What is no message is answered as it is over pipes, and before the SDK, which has other words for it.
+async fn read_first(request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (head, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, MOST_BYTES).await else {
+        return said(StatusCode::PAYLOAD_TOO_LARGE, &message::too_long());
+    };
+    match message::read(&body) {
+        Incoming::Bad(_) if message::asks_for_what_was_removed(&body) => {
+            next.run(Request::from_parts(head, Body::from(body))).await
+        }
+        Incoming::Bad(answer) => said(StatusCode::BAD_REQUEST, &answer),
+        Incoming::Nothing => said(StatusCode::BAD_REQUEST, &message::empty()),
+        Incoming::Message(_) => next.run(Request::from_parts(head, Body::from(body))).await,
+    }
+}
+
+fn said(status: StatusCode, answer: &ServerJsonRpcMessage) -> Response {
+    let body = serde_json::to_vec(answer).expect("messages have string keys only");
+    (status, [(CONTENT_TYPE, "application/json")], body).into_response()
+}
+
+/// Keeps book of who was last heard, so that there is a seat for whoever comes next.
+async fn seat(State(seats): State<Arc<Seats>>, request: Request, next: Next) -> Response {
+    let named = |headers: &HeaderMap| headers.get(SESSION_HEADER)?.to_str().ok().map(str::to_owned);
+    match named(request.headers()) {
+        Some(id) => seats.heard(&id),
+        None => seats.make_room().await,
+    }
+    let response = next.run(request).await;
+    if let Some(id) = named(response.headers()) {
+        seats.heard(&id);
+    }
+    response
 }
 
 async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {

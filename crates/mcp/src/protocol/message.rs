@@ -6,8 +6,12 @@ use rmcp::model::{
 };
 use serde_json::Value;
 
-/// The longest line that is read. Nothing that a session takes comes near it.
-pub const MOST_BYTES: usize = 16 << 20;
+/// The longest line that is read. A session takes notes and artifacts of a megabyte each, and few of them at a time.
+pub const MOST_BYTES: usize = 8 << 20;
+
+/// The most values that one message may hold. A tiny value takes some hundred bytes of memory while a message is read,
+/// fifty times what it takes on the line.
+pub const MOST_VALUES: usize = 150_000;
 
 /// Requests that the SDK has a type for. What does not fit its type must not pass for an unknown method.
 const KNOWN: [&str; 14] = [
@@ -43,6 +47,12 @@ pub fn read(line: &[u8]) -> Incoming {
     if line.is_empty() {
         return Incoming::Nothing;
     }
+    if has_too_many_values(line) {
+        let message = format!(
+            "the message holds more than {MOST_VALUES} values and was not read; write them to a file and name its path"
+        );
+        return bad(ErrorCode::INVALID_REQUEST, message, None);
+    }
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
         Err(error) => {
@@ -66,6 +76,25 @@ pub fn read(line: &[u8]) -> Incoming {
 /// What to say to a line that was not read to its end.
 pub fn too_long() -> ServerJsonRpcMessage {
     let message = format!("the line is longer than {MOST_BYTES} bytes and was not read; send less at a time");
+    ServerJsonRpcMessage::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), None)
+}
+
+/// Whether a message asks for what the newest revision does not have any more. Over HTTP the SDK knows from the headers
+/// which revision is spoken, and its answer is that there is no such method, whatever the parameters are.
+pub(super) fn asks_for_what_was_removed(line: &[u8]) -> bool {
+    const REMOVED: [&str; 5] =
+        ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"];
+    #[derive(serde::Deserialize)]
+    struct Named {
+        method: String,
+    }
+    !has_too_many_values(line)
+        && serde_json::from_slice::<Named>(line).is_ok_and(|named| REMOVED.contains(&named.method.as_str()))
+}
+
+/// What to say to a request without a body.
+pub(super) fn empty() -> ServerJsonRpcMessage {
+    let message = "there is no message; send one JSON-RPC message in each request";
     ServerJsonRpcMessage::error(ErrorData::new(ErrorCode::INVALID_REQUEST, message, None), None)
 }
 
@@ -97,6 +126,25 @@ fn object(value: Value) -> Incoming {
             bad(ErrorCode::INVALID_REQUEST, message.to_owned(), id)
         }
     }
+}
+
+/// Counts what begins or follows a value, without making any.
+fn has_too_many_values(line: &[u8]) -> bool {
+    // Each has at least a letter of its own and one that ends it.
+    if line.len() / 2 <= MOST_VALUES {
+        return false;
+    }
+    let (mut values, mut in_text, mut is_escaped) = (0, false, false);
+    for byte in line {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' | b':' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values > MOST_VALUES
 }
 
 fn id(value: &Value) -> Option<RequestId> {
@@ -137,6 +185,16 @@ mod tests {
             said("{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"tools/list\"}"),
             json!([-32600, null])
         );
+    }
+
+    #[test]
+    fn many_tiny_values_are_refused_and_one_long_text_is_not() {
+        let call = |value: &str| {
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\",\"params\":{{\"a\":{value}}}}}")
+        };
+        assert_eq!(said(&call(&format!("[{}0]", "0,".repeat(MOST_VALUES)))), json!([-32600, null]));
+        assert_eq!(said(&call(&format!("[{}0]", "0,".repeat(MOST_VALUES / 2)))), json!("Request"));
+        assert_eq!(said(&call(&format!("\"{}\"", ",\\\"[{".repeat(MOST_VALUES)))), json!("Request"));
     }
 
     #[test]

@@ -5,11 +5,12 @@ use longhaul_runtime::types::StepView;
 use serde_json::{Value, json};
 
 use super::r#continue::handle;
-use super::{Effect, Tool, schema};
+use super::{Effect, Tool, as_it_is, schema};
 use crate::arguments::Arguments;
 use crate::desk::Desk;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
+use crate::words::Audience;
 
 pub(super) const TOOL: Tool = Tool {
     name: "checkpoint_workflow",
@@ -20,6 +21,7 @@ pub(super) const TOOL: Tool = Tool {
     output: schema::step,
     effect: Effect::RecordsOnce,
     run,
+    wrap: as_it_is,
 };
 
 fn input() -> Value {
@@ -29,7 +31,8 @@ fn input() -> Value {
             "checkpointToken": { "type": "string", "description": "From the answer that gave the step." },
             "notesMarkdown": { "type": "string", "description": "What you found so far." },
             "notes": { "type": "string", "description": "Same as notesMarkdown." },
-            "context": { "type": "object", "description": "Variables found so far." }
+            "context": { "type": "object", "description": "Variables found so far." },
+            "vars": { "type": "object", "description": "Same as context." }
         },
         "required": ["checkpointToken"]
     })
@@ -44,7 +47,7 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
         (Some(notes), None) | (None, Some(notes)) => notes.to_owned(),
         (None, None) => String::new(),
     };
-    let vars = arguments.object("context")?;
+    let vars = arguments.vars()?;
     if notes.trim().is_empty() && vars.is_empty() {
         return Err(Refusal::bad("there is nothing to keep; give `notesMarkdown`, `context` or both"));
     }
@@ -52,6 +55,6 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
     let id = commands.checkpoint(&Checkpoint { token, notes, vars })?;
     // The prompt was told when the step was; what is needed now are the handles.
     let view = StepView { prompt: None, ..commands.session_view(id)? };
-    let reply = Reply::step(view);
+    let reply = Reply::step(view, Audience::Outer);
     Ok(Reply { text: format!("The notes are kept; nothing else changed.\n{}", reply.text), ..reply })
 }

@@ -4,12 +4,13 @@ use longhaul_runtime::types::{Answer, Handle};
 use longhaul_runtime::{Advance, Error};
 use serde_json::{Value, json};
 
-use super::{Effect, Tool, schema};
+use super::{Effect, Tool, as_it_is, schema};
 use crate::arguments::Arguments;
 use crate::desk::Desk;
 use crate::refusal::Refusal;
 use crate::rehydrate;
 use crate::reply::Reply;
+use crate::words::Audience;
 
 pub(super) const TOOL: Tool = Tool {
     name: "continue_workflow",
@@ -22,6 +23,7 @@ pub(super) const TOOL: Tool = Tool {
     output: schema::rehydrated,
     effect: Effect::RecordsOnce,
     run,
+    wrap: as_it_is,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +33,8 @@ enum Intent {
 }
 
 /// What stands for an answer when it is there.
-const ANSWER: [&str; 6] = ["output", "notes", "notesMarkdown", "artifacts", "context", "contextVariables"];
+const ANSWER: [&str; 7] =
+    ["output", "notes", "notesMarkdown", "artifacts", "context", "vars", "contextVariables"];
 
 fn input() -> Value {
     json!({
@@ -44,16 +47,23 @@ fn input() -> Value {
                 "type": "object",
                 "properties": {
                     "notesMarkdown": { "type": "string", "description": "What you did and found, and how you know." },
-                    "artifacts": { "type": "array", "items": {}, "description": "Values that fit the step's contracts." }
+                    "artifacts": { "type": "array", "items": any(), "description": "Values that fit the step's contracts." }
                 }
             },
             "notes": { "type": "string", "description": "Same as output.notesMarkdown." },
-            "artifacts": { "type": "array", "items": {}, "description": "Same as output.artifacts." },
+            "notesMarkdown": { "type": "string", "description": "Same as output.notesMarkdown." },
+            "artifacts": { "type": "array", "items": any(), "description": "Same as output.artifacts." },
             "contextVariables": { "type": "object", "description": "Same as context." },
+            "vars": { "type": "object", "description": "Same as context." },
             "workspacePath": { "type": "string" }
         },
         "required": ["continueToken"]
     })
+}
+
+/// Some clients take a schema that says nothing for a mistake.
+fn any() -> Value {
+    json!({ "description": "Any value." })
 }
 
 fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
@@ -70,7 +80,7 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
             let answer = answer(arguments)?;
             let commands = desk.commands_for(handle.session)?;
             let advance = Advance { handle, answer, epoch: None };
-            Ok(Reply::step(desk.system().advance(&commands, &advance)?))
+            Ok(Reply::step(desk.system().advance(&commands, &advance)?, Audience::Outer))
         }
     }
 }
@@ -80,7 +90,7 @@ fn answer(arguments: &Arguments) -> Result<Answer, Refusal> {
     if let Some(vars) = fields.shift_remove("contextVariables")
         && fields.insert("vars".to_owned(), vars).is_some()
     {
-        return Err(Refusal::bad("`context` and `contextVariables` say the same thing twice; leave one out"));
+        return Err(Refusal::bad("`vars` and `contextVariables` say the same thing twice; leave one out"));
     }
     Ok(Answer::from_payload(&Value::Object(fields)).map_err(Error::BadAnswer)?)
 }

@@ -4,7 +4,7 @@ use longhaul_runtime::workflows::{Report, preview};
 use serde_json::{Value, json};
 
 use super::list::Row;
-use super::{Effect, Tool, schema};
+use super::{Effect, Tool, as_it_is, schema};
 use crate::arguments::Arguments;
 use crate::desk::Desk;
 use crate::refusal::Refusal;
@@ -19,6 +19,7 @@ pub(super) const TOOL: Tool = Tool {
     output,
     effect: Effect::Reads,
     run,
+    wrap: as_it_is,
 };
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

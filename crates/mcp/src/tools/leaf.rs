@@ -1,25 +1,22 @@
 //! The tools of an agent that works on one session, as they come from the table in `runtime`.
 
 use longhaul_runtime::Error;
-use longhaul_runtime::leaf::{Leaf, LeafAnswer, LeafEffect, LeafTool};
+use longhaul_runtime::leaf::{Leaf, Told, Tool};
 use longhaul_runtime::types::SessionId;
-use rmcp::model::{JsonObject, Tool as ToolEntry, ToolAnnotations};
+use rmcp::model::{JsonObject, Tool as ToolEntry};
 use serde_json::{Value, json};
 
-use super::{object, refused, schema};
+use super::{Reader, annotations, object, refused_to, schema};
 use crate::desk::Desk;
-use crate::reply::Reply;
+use crate::refusal::Refusal;
+use crate::reply::{Reply, SentToken};
+use crate::words::Audience;
 
-pub(super) fn entry(tool: &LeafTool) -> ToolEntry {
-    let annotations = ToolAnnotations::with_title(tool.title)
-        .read_only(tool.effect == LeafEffect::Reads)
-        .destructive(false)
-        .idempotent(true)
-        .open_world(false);
+pub(super) fn entry(tool: &Tool) -> ToolEntry {
     ToolEntry::new(tool.name, tool.description, object((tool.input)()))
         .with_title(tool.title)
         .with_raw_output_schema(object(output()))
-        .with_annotations(annotations)
+        .with_annotations(annotations(tool.title, tool.effect))
 }
 
 /// Where the session stands, or what a report or a look came to.
@@ -36,17 +33,19 @@ fn output() -> Value {
     shape
 }
 
-pub(super) fn call(desk: &Desk, tool: &LeafTool, session: SessionId, fields: &JsonObject) -> Reply {
-    let token = fields.get("continueToken").cloned();
-    run(desk, tool, session, fields)
-        .unwrap_or_else(|error| refused(desk, &error.into(), [("continueToken", token)]))
+pub(super) fn call(desk: &Desk, tool: &Tool, session: SessionId, fields: &JsonObject) -> Reply {
+    run(desk, tool, session, fields).unwrap_or_else(|error| {
+        let refusal = Refusal::told(error, Audience::Leaf);
+        let reader = Reader { audience: Audience::Leaf, only: Some(session) };
+        refused_to(desk, &refusal, SentToken::among(fields).as_ref(), reader)
+    })
 }
 
-fn run(desk: &Desk, tool: &LeafTool, session: SessionId, fields: &JsonObject) -> Result<Reply, Error> {
+fn run(desk: &Desk, tool: &Tool, session: SessionId, fields: &JsonObject) -> Result<Reply, Error> {
     let (system, commands) = (desk.system(), desk.commands_for(session)?);
     let leaf = Leaf { system: &system, commands: &commands, session };
-    Ok(match (tool.run)(&leaf, fields)? {
-        LeafAnswer::Step(view) => Reply::step(*view),
-        LeafAnswer::Said { words, value } => Reply::new(words, &value),
+    Ok(match tool.call(&leaf, fields)? {
+        Told::Step(view) => Reply::step(*view, Audience::Leaf),
+        Told::Said { words, value } => Reply::new(words, &value),
     })
 }

@@ -4,7 +4,7 @@ use longhaul_runtime::workflows::{Entry, State};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Effect, Tool, schema};
+use super::{Effect, Tool, as_it_is, schema};
 use crate::arguments::Arguments;
 use crate::desk::Desk;
 use crate::refusal::Refusal;
@@ -19,6 +19,7 @@ pub(super) const TOOL: Tool = Tool {
     output,
     effect: Effect::Reads,
     run,
+    wrap: as_it_is,
 };
 
 fn input() -> Value {
@@ -27,7 +28,7 @@ fn input() -> Value {
         "properties": {
             "workspacePath": { "type": "string", "description": "Absolute path of the folder you work in." },
             "tags": { "type": "array", "items": { "type": "string" }, "description": "Only these categories." },
-            "query": { "type": "string", "description": "Words to look for in ids, names and descriptions." }
+            "query": { "type": "string", "description": "Words for what you want done; the best fit comes first." }
         },
         "required": ["workspacePath"]
     })
@@ -99,7 +100,8 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
     let tags = arguments.texts("tags")?;
     let query = arguments.optional_text("query")?.unwrap_or_default();
     let mut entries = catalog.entries();
-    entries.retain(|entry| entry.shadowed_by.is_none() && has_tag(entry, &tags) && fits(entry, query));
+    entries.retain(|entry| entry.shadowed_by.is_none() && has_tag(entry, &tags));
+    let entries = ranked(entries, query);
     let rows: Vec<Row> = entries.iter().map(Row::of).collect();
     let mut text = match rows.len() {
         0 => "No workflow fits. Call again without `query` and `tags`.\n".to_owned(),
@@ -107,8 +109,8 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
     };
     text.extend(rows.iter().map(Row::line));
     if rows.iter().any(|row| row.state == "untrusted") {
-        text +=
-            "What is untrusted starts after a person has run `longhaul workspace trust` in the repository.\n";
+        text += "What is untrusted starts only after a person has looked at it and trusts the repository: tell them to run \
+                 `longhaul workspace trust` there.\n";
     }
     text.extend(catalog.problems().iter().map(|problem| format!("not all could be looked at: {problem}\n")));
     Ok(Reply::new(text, &json!({ "workflows": rows, "problems": catalog.problems() })))
@@ -118,9 +120,28 @@ fn has_tag(entry: &Entry, tags: &[&str]) -> bool {
     tags.is_empty() || entry.category.as_deref().is_some_and(|category| tags.contains(&category))
 }
 
-/// Whether every word is somewhere in what the workflow says about itself.
-fn fits(entry: &Entry, query: &str) -> bool {
+/// What fits at all, best first; with no words to go by, everything as it comes.
+fn ranked(entries: Vec<Entry>, query: &str) -> Vec<Entry> {
+    let query = query.to_lowercase();
+    let words: Vec<&str> =
+        query.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    if words.is_empty() {
+        return entries;
+    }
+    let scored = entries.into_iter().map(|entry| (merit(&entry, &words), entry));
+    let mut fitting: Vec<(usize, Entry)> = scored.filter(|(merit, _)| *merit > 0).collect();
+    fitting.sort_by_key(|(merit, _)| std::cmp::Reverse(*merit));
+    fitting.into_iter().map(|(_, entry)| entry).collect()
+}
+
+/// A word in a name says more than one in a description.
+fn merit(entry: &Entry, words: &[&str]) -> usize {
+    const IN_NAME: usize = 3;
     let category = entry.category.as_deref().unwrap_or_default();
-    let text = format!("{} {} {category} {}", entry.id, entry.name, entry.about).to_lowercase();
-    query.to_lowercase().split_whitespace().all(|word| text.contains(word))
+    let name = format!("{} {} {category}", entry.id, entry.name).to_lowercase();
+    let about = entry.about.to_lowercase();
+    words
+        .iter()
+        .map(|word| if name.contains(word) { IN_NAME } else { usize::from(about.contains(word)) })
+        .sum()
 }

@@ -3,11 +3,12 @@
 use longhaul_runtime::NewWalk;
 use serde_json::{Value, json};
 
-use super::{Effect, Tool, schema};
+use super::{Effect, Tool, as_it_is, schema};
 use crate::arguments::Arguments;
 use crate::desk::Desk;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
+use crate::words::Audience;
 
 pub(super) const TOOL: Tool = Tool {
     name: "start_workflow",
@@ -19,6 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     output: schema::step,
     effect: Effect::Records,
     run,
+    wrap: as_it_is,
 };
 
 fn input() -> Value {
@@ -29,7 +31,8 @@ fn input() -> Value {
             "workspacePath": { "type": "string", "description": "Absolute path of the folder you work in." },
             "goal": { "type": "string", "description": "What the person wants, in their words." },
             "context": { "type": "object", "description": "Variables to begin with." },
-            "modelTier": { "enum": ["light", "standard", "heavy"], "description": "The kind of model you are." }
+            "vars": { "type": "object", "description": "Same as context." },
+            "modelTier": { "enum": ["light", "standard", "heavy", "lightweight", "mid"], "description": "The kind of model you are; not used yet." }
         },
         "required": ["workflowId", "workspacePath", "goal"]
     })
@@ -37,17 +40,22 @@ fn input() -> Value {
 
 fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
     let system = desk.system_at(arguments.text("workspacePath")?)?;
-    let tiers = [("light", ()), ("standard", ()), ("heavy", ())];
-    // Which model an outer agent uses is not ours to say; the word is only kept from being misspelt.
-    arguments.choice("modelTier", &tiers)?;
+    // WorkRail has other words for two of them.
+    let tiers = [("light", ()), ("standard", ()), ("heavy", ()), ("lightweight", ()), ("mid", ())];
+    let tier = arguments.choice("modelTier", &tiers)?;
     let new = NewWalk {
         workflow: arguments.text("workflowId")?.to_owned(),
         goal: arguments.text("goal")?.to_owned(),
-        vars: arguments.object("context")?,
+        vars: arguments.vars()?,
     };
     if desk.existing()?.is_none() {
         // Looked up first, so that a name that nobody has makes no store.
         system.workflow_for_start(&new.workflow)?;
     }
-    Ok(Reply::step(system.begin(&*desk.commands()?, new)?))
+    let mut view = system.begin(&*desk.commands()?, new)?;
+    if tier.is_some() {
+        view.warnings
+            .push("`modelTier` was not used: which model works on a step is not decided here yet".to_owned());
+    }
+    Ok(Reply::step(view, Audience::Outer))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use longhaul_mcp::{Longhaul, Profile, protocol};
+use longhaul_mcp::{Limits, Longhaul, Profile, protocol};
 use longhaul_runtime::{Places, Settings, System};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -83,6 +83,13 @@ impl Client {
         let (output, input) = tokio::io::split(ours);
         let output = BufReader::new(output).lines();
         Self { input, output, server, meta: None, id: 0, elicited: Vec::new(), answers: Vec::new() }
+    }
+
+    /// One whose server has other limits.
+    pub(crate) async fn limited(home: &Home, era: Era, limits: Limits) -> Self {
+        let mut client = Self::over(Longhaul::with_limits(home.settings(), Profile::Outer, limits));
+        client.open(era, json!({})).await;
+        client
     }
 
     pub(crate) async fn connect(home: &Home, era: Era, capabilities: Value) -> Self {

@@ -48,6 +48,19 @@ async fn a_line_without_an_end_is_answered_and_not_kept() {
 }
 
 #[tokio::test]
+async fn a_line_of_many_tiny_values_is_refused_before_it_is_taken_apart() {
+    let home = Home::new();
+    let mut client = Client::connect(&home, Era::Stateless, json!({})).await;
+    let many = "{},".repeat(protocol::MOST_BYTES / 4);
+    let line =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"a\":[{many}0]}}}}");
+    client.send_line(line.as_bytes()).await;
+    assert_eq!(client.next().await["error"]["code"], -32600);
+    let listed = client.request("tools/list", json!({})).await;
+    assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 6);
+}
+
+#[tokio::test]
 async fn garbage_before_anything_else_does_not_end_the_server() {
     let home = Home::new();
     let mut client = Client::over(Longhaul::new(home.settings(), Profile::Outer));

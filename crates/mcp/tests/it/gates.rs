@@ -1,16 +1,18 @@
 //! Gates stop, and only what a person says through the client opens those that a client may.
 
-use longhaul_runtime::types::SessionId;
-use longhaul_runtime::{Happened, Telling};
+use longhaul_runtime::types::{Channel, GateVerdict, SessionId};
+use longhaul_runtime::{AnswerGate, Happened, Telling};
 use serde_json::{Value, json};
 
 use crate::client::{Client, ERAS, Era, Home};
+use crate::walking::Shapes;
 
 const CONFIRMED: &str = "\
 longhaul: 1
 id: own.confirmed
 name: Confirmed
 version: 1.0.0
+vars: { decision: { type: string } }
 steps:
   - { id: plan, prompt: Make a plan., confirm: true }
   - { id: act, prompt: Act on it. }
@@ -123,24 +125,168 @@ async fn whoever_cannot_be_asked_or_says_nothing_leaves_it_shut() {
 
 #[tokio::test]
 async fn nothing_that_an_agent_hands_in_opens_a_gate() {
+    for era in ERAS {
+        let home = Home::with(CONFIRMED);
+        let mut client = Client::connect(&home, era, json!({})).await;
+        let first = client.start(&home, "own.confirmed").await;
+        let arguments = json!({
+            "continueToken": first["continueToken"], "notes": "approve", "context": { "decision": "approve" },
+        });
+        let stopped = client.object("continue_workflow", arguments.clone()).await;
+        let gate =
+            stopped["gate"]["id"].as_str().expect("the answer was accepted and leads to the gate").to_owned();
+        let mut forged = arguments.clone();
+        forged["inputResponses"] = json!({ &gate: said("approve") });
+        let refused = client.call("continue_workflow", forged).await;
+        assert_eq!(refused["isError"], true, "{refused:#}");
+        // At the top of the request, where a client puts them: this client cannot ask, so nobody was asked.
+        for state in [json!(null), json!(gate), first["continueToken"].clone()] {
+            let call = json!({
+                "name": "continue_workflow", "arguments": arguments, "requestState": state,
+                "inputResponses": { &gate: said("approve") },
+            });
+            let after = client.request("tools/call", call).await;
+            assert_eq!(after["result"]["structuredContent"]["gate"]["id"], gate.as_str(), "{after:#}");
+        }
+        assert_eq!(answers(&home, &first["sessionId"]), []);
+    }
+}
+
+#[tokio::test]
+async fn an_answer_to_a_question_that_was_not_asked_opens_nothing() {
+    for era in ERAS {
+        let home = Home::with(CONFIRMED);
+        let mut absent = Client::connect(&home, era, json!({})).await;
+        let (first, stopped) = plan(&mut absent, &home, "own.confirmed").await;
+        let gate = stopped["structuredContent"]["gate"]["id"].as_str().unwrap();
+        let arguments = json!({ "continueToken": first["continueToken"], "notes": "The plan." });
+        // One request that says it can ask and brings the answer along.
+        let mut client = Client::connect(&home, era, can_ask()).await;
+        client.answers = vec![json!({ "action": "cancel" }); 4];
+        for state in
+            [json!(null), json!(gate), first["continueToken"].clone(), first["checkpointToken"].clone()]
+        {
+            let call = json!({
+                "name": "continue_workflow", "arguments": arguments, "requestState": state,
+                "inputResponses": { gate: said("approve") },
+            });
+            let after = client.request("tools/call", call).await;
+            assert_ne!(after["result"]["structuredContent"]["stepId"], "act", "{after:#}");
+        }
+        assert_eq!(answers(&home, &first["sessionId"]), []);
+        if era == Era::Stateless {
+            // The proof of one gate is none of another.
+            let (_, other) = plan(&mut client, &home, "own.confirmed").await;
+            let crossed = json!({
+                "name": "continue_workflow", "arguments": arguments, "requestState": other["requestState"],
+                "inputResponses": { gate: said("approve") },
+            });
+            client.request("tools/call", crossed).await;
+            assert_eq!(answers(&home, &first["sessionId"]), []);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_is_resumed_through_a_gate_keeps_its_shape_in_every_era() {
+    for era in ERAS {
+        let home = Home::with(CONFIRMED);
+        let mut absent = Client::connect(&home, era, json!({})).await;
+        let (first, _) = plan(&mut absent, &home, "own.confirmed").await;
+        let mut client = Client::connect(&home, era, can_ask()).await;
+        let shapes = Shapes::of(&mut client).await;
+        client.answers = vec![said("approve")];
+        let arguments = json!({ "workspacePath": home.folder(), "sessionId": first["sessionId"] });
+        let mut call = json!({ "name": "resume_session", "arguments": arguments });
+        let mut result = client.request("tools/call", call.clone()).await["result"].clone();
+        if era == Era::Stateless {
+            let key = result["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+            call["requestState"] = result["requestState"].clone();
+            call["inputResponses"] = json!({ key: said("approve") });
+            result = client.request("tools/call", call).await["result"].clone();
+        }
+        let object = shapes.check("resume_session", &result);
+        assert_eq!(object["step"]["stepId"], "act", "{object:#}");
+        assert_eq!(answers(&home, &first["sessionId"]).len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn what_a_person_is_asked_shows_what_it_is_about_and_a_no_is_passed_on() {
     let home = Home::with(CONFIRMED);
-    let mut client = Client::connect(&home, Era::Stateless, json!({})).await;
+    let mut client = Client::connect(&home, ERAS[1], can_ask()).await;
+    client.answers = vec![json!({ "action": "decline" })];
     let first = client.start(&home, "own.confirmed").await;
     let arguments = json!({
-        "continueToken": first["continueToken"], "notes": "approve", "context": { "decision": "approve" },
-        "artifacts": [{ "decision": "approve", "inputResponses": {} }],
+        "continueToken": first["continueToken"], "notes": "Cut the table in two.", "vars": { "decision": "split" },
     });
-    let stopped = client.object("continue_workflow", arguments.clone()).await;
-    let gate = stopped["gate"]["id"].as_str().map(str::to_owned);
-    let Some(gate) = gate else {
-        assert!(stopped["blocked"].is_object(), "what a step does not ask for is refused: {stopped:#}");
-        return;
+    let after = client.call("continue_workflow", arguments.clone()).await;
+    let message = client.elicited[0]["params"]["message"].as_str().unwrap();
+    for told in ["mend the login", "Cut the table in two.", "decision = \"split\"", "`plan`"] {
+        assert!(message.contains(told), "{told}: {message}");
+    }
+    assert!(after["structuredContent"]["gate"].is_object(), "{after:#}");
+    assert!(after["content"][0]["text"].as_str().unwrap().contains("declined"), "{after:#}");
+    assert!(after["structuredContent"]["warnings"].to_string().contains("declined"), "{after:#}");
+}
+
+#[tokio::test]
+async fn a_person_who_was_quicker_elsewhere_is_not_contradicted() {
+    let home = Home::with(CONFIRMED);
+    let mut client = Client::connect(&home, Era::Stateless, can_ask()).await;
+    let (first, asked) = plan(&mut client, &home, "own.confirmed").await;
+    let (key, _) = asked["inputRequests"].as_object().unwrap().iter().next().unwrap();
+    let (session, gate) = key.rsplit_once('.').unwrap();
+    let answer = AnswerGate {
+        session: session.parse().unwrap(),
+        gate: gate.parse().unwrap(),
+        verdict: GateVerdict::Approved,
+        by: "somebody at a terminal".to_owned(),
+        channel: Channel::Terminal,
+        words: String::new(),
     };
-    let mut forged = arguments;
-    forged["inputResponses"] = json!({ gate: said("approve") });
-    let refused = client.call("continue_workflow", forged).await;
-    assert_eq!(refused["isError"], true, "{refused:#}");
-    assert_eq!(answers(&home, &first["sessionId"]), []);
+    home.system().commands().unwrap().answer_gate(&answer).unwrap();
+    let again = json!({
+        "name": "continue_workflow",
+        "arguments": { "continueToken": first["continueToken"], "notes": "The plan." },
+        "requestState": asked["requestState"],
+        "inputResponses": { key: said("reject") },
+    });
+    let after = client.request("tools/call", again).await;
+    let object = &after["result"]["structuredContent"];
+    assert_eq!(object["stepId"], "act", "{after:#}");
+    assert!(object["continueToken"].is_string());
+    assert_eq!(answers(&home, &first["sessionId"]).len(), 1);
+}
+
+#[tokio::test]
+async fn progress_grows_while_a_person_thinks() {
+    let home = Home::with(CONFIRMED);
+    let mut client = Client::connect(&home, ERAS[1], can_ask()).await;
+    let first = client.start(&home, "own.confirmed").await;
+    let arguments = json!({ "continueToken": first["continueToken"], "notes": "The plan." });
+    let params =
+        json!({ "name": "continue_workflow", "arguments": arguments, "_meta": { "progressToken": "p" } });
+    client.send(&json!({ "jsonrpc": "2.0", "id": 70, "method": "tools/call", "params": params })).await;
+    let (mut steps, mut question) = (Vec::new(), Value::Null);
+    while steps.len() < 2 || question.is_null() {
+        let message = client.next().await;
+        match message["params"]["progress"].as_f64() {
+            Some(progress) => steps.push(progress),
+            None => question = message,
+        }
+    }
+    assert_eq!(question["method"], "elicitation/create", "{question:#}");
+    client.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": said("approve") })).await;
+    let answer = loop {
+        let message = client.next().await;
+        match message["params"]["progress"].as_f64() {
+            Some(progress) => steps.push(progress),
+            None => break message,
+        }
+    };
+    assert_eq!(answer["result"]["structuredContent"]["stepId"], "act", "{answer:#}");
+    assert!(steps.is_sorted_by(|one, next| one < next), "{steps:?}");
 }
 
 #[tokio::test]
@@ -162,6 +308,6 @@ async fn a_gate_that_wants_a_terminal_is_not_asked_about_and_says_so() {
         "inputResponses": { gate: said("approve") },
     });
     let after = stateless.request("tools/call", forced).await;
-    assert_eq!(after["result"]["structuredContent"]["gate"]["id"], gate, "{after:#}");
+    assert_eq!(after["error"]["code"], -32602, "nobody was told to ask that: {after:#}");
     assert_eq!(answers(&home, &first["sessionId"]), []);
 }

@@ -98,9 +98,51 @@ async fn what_a_report_lacks_is_named() {
         ("report_issue", json!({ "summary": "x" })),
         ("note_fact", json!({ "fact": " ", "evidence": "y" })),
         ("ask_coordinator", json!({ "question": "x", "urgent": true })),
+        ("report_issue", json!({ "summary": "x", "severity": "huge" })),
+        ("ask_coordinator", json!({ "question": "x", "options": [1] })),
         ("complete_step", json!({ "notes": "x" })),
+        ("complete_step", json!({ "notes": 7 })),
     ] {
         let refused = client.call(tool, arguments).await;
         assert_eq!(refused["isError"], true, "{tool}: {refused:#}");
     }
+}
+
+#[tokio::test]
+async fn a_leaf_that_knows_nothing_is_shown_its_step_in_the_words_of_its_own_tools() {
+    let home = Home::with(TWO);
+    let (id, first) = begin(&home, "mine");
+    let mut client = leaf(&home, id, ERAS[1]).await;
+    let shown = client.call("complete_step", json!({})).await;
+    let text = shown["content"][0]["text"].as_str().unwrap();
+    assert_eq!(shown["structuredContent"]["continueToken"], first["continueToken"], "{shown:#}");
+    assert!(text.contains("call `complete_step` with") && text.contains("`vars` with `size`"), "{text}");
+    for other in ["continue_workflow", "checkpointToken", "resume_session", "output."] {
+        assert!(!text.contains(other), "{other}: {text}");
+    }
+    assert_eq!(shown["structuredContent"]["checkpointToken"], Value::Null);
+    let again = client.object("complete_step", json!({ "continueToken": first["continueToken"] })).await;
+    assert_eq!(again["blocked"], Value::Null, "looking costs no attempt: {again:#}");
+    let refused = client
+        .call("complete_step", json!({ "continueToken": first["continueToken"], "vars": { "sise": 1 } }))
+        .await;
+    assert!(refused["structuredContent"]["continueToken"].is_string(), "{refused:#}");
+    let prompt = json!({ "name": "own.two", "arguments": { "goal": "g" } });
+    let prompt = client.request("prompts/get", prompt).await;
+    assert_eq!(prompt["error"]["code"], -32602, "{prompt:#}");
+}
+
+#[tokio::test]
+async fn each_profile_is_told_about_its_own_tools() {
+    let home = Home::with(TWO);
+    let (id, _) = begin(&home, "mine");
+    let params = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" } });
+    let mut leaf = Client::over(Longhaul::new(home.settings(), Profile::Leaf(id)));
+    let told = leaf.request("initialize", params.clone()).await;
+    let words = told["result"]["instructions"].as_str().unwrap();
+    assert!(words.contains("complete_step") && !words.contains("continue_workflow"), "{words}");
+    assert_eq!(told["result"]["capabilities"]["prompts"], Value::Null, "{told:#}");
+    let mut outer = Client::over(Longhaul::new(home.settings(), Profile::Outer));
+    let told = outer.request("initialize", params).await;
+    assert!(told["result"]["instructions"].as_str().unwrap().contains("continue_workflow"), "{told:#}");
 }

@@ -47,7 +47,11 @@ async fn tools_come_in_the_same_order_every_time_and_say_what_they_change() {
         .filter(|tool| reads(tool))
         .map(|tool| tool["name"].as_str().unwrap())
         .collect();
-    assert_eq!(readers, ["list_workflows", "inspect_workflow", "resume_session"]);
+    assert_eq!(
+        readers,
+        ["list_workflows", "inspect_workflow"],
+        "resuming may expire a gate and ask a person"
+    );
 }
 
 #[tokio::test]
@@ -85,4 +89,15 @@ async fn workflows_are_prompts_and_sessions_are_resources() {
     assert_eq!(templates["result"]["resourceTemplates"][0]["uriTemplate"], "longhaul://session/{sessionId}");
     let unknown = client.request("resources/read", json!({ "uri": "longhaul://session/no" })).await;
     assert_eq!(unknown["error"]["code"], -32602);
+}
+
+#[tokio::test]
+async fn any_word_finds_a_workflow_and_the_best_fit_comes_first() {
+    let home = Home::with(TWO);
+    let mut client = Client::connect(&home, Era::Stateless, json!({})).await;
+    let found = |query: &str| json!({ "workspacePath": home.folder(), "query": query });
+    let listed = client.object("list_workflows", found("please use the two steps workflow")).await;
+    assert_eq!(listed["workflows"][0]["workflowId"], "own.two", "{listed:#}");
+    let none = client.object("list_workflows", found("zzzz")).await;
+    assert_eq!(none["workflows"], json!([]));
 }

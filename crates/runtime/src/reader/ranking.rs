@@ -214,6 +214,25 @@ mod tests {
     }
 
     #[test]
+    fn a_place_that_was_only_named_counts_without_a_checkout_and_what_is_elsewhere_is_not_near() {
+        let rows =
+            || vec![SessionRow { checkout: Some(checkout("aaaabbbbcccc", "topic")), ..row(1) }, row(2)];
+        let named = |head: Option<&str>, branch: Option<&str>| Checkout {
+            path: String::new(),
+            head: head.map(str::to_owned),
+            branch: branch.map(str::to_owned),
+            folder: None,
+        };
+        for here in [named(None, Some("topic")), named(Some("aaaabbb"), None)] {
+            let ranked = rank(rows(), None, Some(&here));
+            assert_eq!(order(&ranked), [1, 2]);
+            assert_eq!(ranked.iter().map(Ranked::is_near).collect::<Vec<_>>(), [true, false]);
+        }
+        let elsewhere = Checkout { path: "/other".to_owned(), ..checkout("dddd", "topic") };
+        assert!(!rank(rows(), None, Some(&elsewhere)).iter().any(Ranked::is_near));
+    }
+
+    #[test]
     fn a_closed_session_is_meant_only_by_its_id() {
         let closed = SessionRow { status: SessionStatus::Closed(CloseOutcome::Completed), ..row(1) };
         assert_eq!(rank(vec![closed.clone()], None, None), []);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Whether we, or a process that we descend from, belong to an agent. Clearing one's own variable does not help:
 /// the process above still has it.
@@ -77,11 +77,17 @@ fn is_server<T: AsRef<str>>(words: &[T]) -> bool {
 fn has_started(parent: i32, server: i32) -> bool {
     let input = fs::read_link(format!("/proc/{server}/fd/0")).unwrap_or_default();
     let is_pipe = input.to_str().is_some_and(|name| name.starts_with("pipe:"));
-    if is_pipe && let Ok(open) = fs::read_dir(format!("/proc/{parent}/fd")) {
-        return open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|file| file == input));
+    if is_pipe && let Some(holds) = holds(parent, &input) {
+        return holds;
     }
     let (theirs, own) = (session_of(parent), session_of(server));
     theirs == own || own == Some(server)
+}
+
+/// Whether a process has a file open; `None` if it does not let itself be looked at.
+fn holds(process: i32, file: &Path) -> Option<bool> {
+    let open = fs::read_dir(format!("/proc/{process}/fd")).ok()?;
+    Some(open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|found| found == file)))
 }
 
 fn parent_of(process: i32) -> Option<i32> {
@@ -128,23 +134,17 @@ mod tests {
     }
 
     #[test]
-    fn who_holds_no_end_of_the_input_has_started_nothing() {
-        let (reader, _writer) = std::io::pipe().unwrap();
-        let mut command = sleeper(reader);
-        let mut child = command.spawn().unwrap();
-        let (own, child_id) = (std::process::id(), child.id());
-        let started =
-            |parent: u32| has_started(i32::try_from(parent).unwrap(), i32::try_from(child_id).unwrap());
-        assert!(started(own), "we hold the other end");
-        assert!(!started(1) || fs::read_dir("/proc/1/fd").is_err(), "the first process does not");
-        child.kill().unwrap();
-        child.wait().unwrap();
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "a process that only sleeps, to be looked at")]
-    fn sleeper(input: std::io::PipeReader) -> std::process::Command {
-        let mut command = std::process::Command::new("sleep");
-        command.arg("60").stdin(input);
-        command
+    fn only_who_holds_an_end_of_a_pipe_has_it() {
+        use std::os::fd::AsRawFd as _;
+        let own = i32::try_from(std::process::id()).unwrap();
+        let (reader, writer) = std::io::pipe().unwrap();
+        let name = |number: i32| fs::read_link(format!("/proc/{own}/fd/{number}")).unwrap();
+        let input = name(reader.as_raw_fd());
+        assert_eq!(input, name(writer.as_raw_fd()), "both ends have one name");
+        drop(reader);
+        assert_eq!(holds(own, &input), Some(true), "one end is enough");
+        drop(writer);
+        assert_eq!(holds(own, &input), Some(false));
+        assert_eq!(holds(i32::MAX, &input), None);
     }
 }

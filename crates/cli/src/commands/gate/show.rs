@@ -38,6 +38,7 @@ pub(super) fn about(gate: &GateEntry) -> Vec<String> {
         about.push(format!("Before it, `{}` was answered:", before.step));
         let notes = before.notes.iter().flat_map(|notes| notes.lines()).map(|line| format!("  {line}"));
         about.extend(notes);
+        about.extend(before.vars.iter().map(|(name, value)| format!("  {name} = {value}")));
         for artifact in &before.artifacts {
             about.push(format!("  artifact {}:", artifact.id));
             about.extend(written(&artifact.value).lines().map(|line| format!("    {line}")));

@@ -97,6 +97,12 @@ impl Client {
     }
 }
 
+/// Whether arguments that somebody wrote start the server: then they are theirs to keep.
+pub(super) fn serves(arguments: &Value) -> bool {
+    let words = arguments.as_array().into_iter().flatten().filter_map(Value::as_str);
+    words.into_iter().find(|word| !word.starts_with('-')) == Some("mcp")
+}
+
 /// Whether an entry starts us, wherever we lay when it was written.
 pub(super) fn is_ours(command: Option<&str>) -> bool {
     command.is_some_and(|command| Path::new(command).file_name().is_some_and(|name| name == NAME))

@@ -53,15 +53,28 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let path = client.file(&home, |name| std::env::var_os(name).map(PathBuf::from));
     let before = read(&path)?;
     let text = before.as_deref().unwrap_or_default();
-    let blocked = |why| CliError::Unwritable { path: path.clone(), why, snippet: client.snippet(&program) };
-    let after =
-        if args.undo { without(client, text) } else { with(client, text, &program) }.map_err(blocked)?;
+    let written = if args.undo {
+        let blocked = |why| CliError::NotTakenOut { path: path.clone(), why };
+        Written { text: without(client, text).map_err(blocked)?, replaced: Vec::new() }
+    } else {
+        let snippet = client.snippet(&program);
+        with(client, text, &program).map_err(|why| CliError::Unwritable {
+            path: path.clone(),
+            why,
+            snippet,
+        })?
+    };
+    let Written { text: after, replaced } = written;
     let changed = after != text;
     if changed {
         write(&path, &after)?;
     }
     let file = path.display().to_string();
-    context.output.text("", &json!({ "client": client.title(), "file": file, "changed": changed }))?;
+    let row = json!({ "client": client.title(), "file": file, "changed": changed, "replaced": replaced });
+    context.output.text("", &row)?;
+    for old in &replaced {
+        context.output.say(&format!("replaced {old}"));
+    }
     context.output.say(&match (changed, args.undo) {
         (true, false) => format!("wrote `{file}`; restart {} and ask it to use a workflow", client.title()),
         (true, true) => format!("took the entry out of `{file}`; restart {}", client.title()),
@@ -71,7 +84,15 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     Ok(ExitCode::SUCCESS)
 }
 
-fn with(client: Client, text: &str, program: &str) -> Result<String, Obstacle> {
+/// Settings with our entry in them.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Written {
+    pub(super) text: String,
+    /// What the entry said before, field by field.
+    pub(super) replaced: Vec<String>,
+}
+
+fn with(client: Client, text: &str, program: &str) -> Result<Written, Obstacle> {
     let entry = client.entry(program);
     match client.syntax() {
         Syntax::Json => json_settings::add(text, client.key(), &entry),

@@ -4,11 +4,12 @@ use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
 use serde_json::{Map, Value};
 
-use super::client::{NAME, is_ours};
-use super::install::Obstacle;
+use super::client::{NAME, is_ours, serves};
+use super::install::{Obstacle, Written};
 
 /// The text with our entry in it.
-pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<String, Obstacle> {
+pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<Written, Obstacle> {
+    let mut replaced = Vec::new();
     let root = parse(text)?;
     let top = root.object_value_or_create().ok_or(Obstacle::NotAnObject)?;
     let servers = top.object_value_or_create(key).ok_or(Obstacle::NotAnObject)?;
@@ -20,14 +21,16 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<S
         Some(there) => {
             let there = there.object_value().filter(starts_us).ok_or(Obstacle::NotOurs)?;
             for (name, value) in entry {
-                match there.get(name) {
-                    Some(field)
-                        if field.value().and_then(|old| old.to_serde_value()).as_ref() == Some(value) => {}
-                    Some(field) => field.set_value(input(value)),
-                    None => {
-                        there.append(name, input(value));
-                    }
+                let Some(field) = there.get(name) else {
+                    there.append(name, input(value));
+                    continue;
+                };
+                let old = field.value().and_then(|old| old.to_serde_value()).unwrap_or_default();
+                if old == *value || (name == "args" && serves(&old)) {
+                    continue;
                 }
+                field.set_value(input(value));
+                replaced.push(format!("`{name}`, which was {old}"));
             }
         }
     }
@@ -35,7 +38,7 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<S
     if !text.ends_with('\n') {
         text.push('\n');
     }
-    Ok(text)
+    Ok(Written { text, replaced })
 }
 
 /// The text without our entry.
@@ -85,7 +88,7 @@ mod tests {
     use super::*;
 
     fn added(text: &str) -> String {
-        add(text, "mcpServers", &Client::Cursor.entry("/bin/longhaul")).unwrap()
+        add(text, "mcpServers", &Client::Cursor.entry("/bin/longhaul")).unwrap().text
     }
 
     #[test]
@@ -117,6 +120,21 @@ mod tests {
             (&entry["command"], &entry["env"]["A"]),
             (&Value::from("/bin/longhaul"), &Value::from("1"))
         );
+    }
+
+    #[test]
+    fn arguments_that_somebody_wrote_are_kept_and_what_is_replaced_is_told() {
+        let entry = Client::Cursor.entry("/bin/longhaul");
+        let before = |args: &str| {
+            format!(
+                "{{\"mcpServers\": {{\"longhaul\": {{\"command\": \"/old/longhaul\", \"args\": {args}}}}}}}"
+            )
+        };
+        let own = add(&before("[\"--verbose\", \"mcp\"]"), "mcpServers", &entry).unwrap();
+        assert!(own.text.contains("\"--verbose\", \"mcp\""), "{}", own.text);
+        assert_eq!(own.replaced, ["`command`, which was \"/old/longhaul\""]);
+        let useless = add(&before("[\"doctor\"]"), "mcpServers", &entry).unwrap();
+        assert_eq!(useless.replaced.len(), 2, "{useless:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use longhaul_mcp::protocol::Token;
 use longhaul_mcp::{HttpOptions, Longhaul, Profile};
-use longhaul_runtime::types::SessionId;
+use longhaul_runtime::Error;
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -17,16 +17,16 @@ const TOKEN_VARIABLE: &str = "LONGHAUL_MCP_TOKEN";
 #[derive(Debug, clap::Args)]
 pub(crate) struct Serving {
     /// Listen on this address instead of standard input.
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     http: Option<SocketAddr>,
 
     /// Who it is for: `outer` is an agent that a person drives, `leaf` one that works on a single session.
     #[arg(long, value_name = "PROFILE", default_value = "outer")]
     profile: ProfileName,
 
-    /// The session that a `leaf` works on.
+    /// The session that a `leaf` works on; the id may be shortened.
     #[arg(long, value_name = "ID", required_if_eq("profile", "leaf"))]
-    session: Option<SessionId>,
+    session: Option<String>,
 
     /// A name, beside `localhost`, under which clients reach this machine; may be repeated.
     #[arg(long, value_name = "NAME", requires = "http")]
@@ -40,16 +40,38 @@ enum ProfileName {
 }
 
 impl Serving {
-    fn profile(&self) -> Profile {
-        match (self.profile, self.session) {
-            (ProfileName::Leaf, Some(session)) => Profile::Leaf(session),
-            (ProfileName::Outer | ProfileName::Leaf, _) => Profile::Outer,
+    /// A leaf is for a session that is there: it would be no use to an agent to learn otherwise with its first answer.
+    fn profile(&self, context: &Context) -> Result<Profile, CliError> {
+        match (self.profile, &self.session) {
+            (ProfileName::Outer, None) => Ok(Profile::Outer),
+            (ProfileName::Outer, Some(_)) => Err(CliError::SessionWithoutLeaf),
+            (ProfileName::Leaf, session) => {
+                let text = session.as_deref().unwrap_or_default();
+                let unknown = || Error::NoSuchSession(text.to_owned());
+                let reader = context.system()?.reader()?.ok_or_else(unknown)?;
+                Ok(Profile::Leaf(reader.find_session(text)?.id))
+            }
         }
     }
 }
 
+/// An address and a port; what else people write is answered with what to write instead.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let unfit = |instead: &str| format!("it needs an address and a port; write `{instead}`");
+    match text.parse() {
+        Ok(address) => Ok(address),
+        Err(_) => Err(match text.rsplit_once(':') {
+            Some(("localhost" | "", port)) if port.parse::<u16>().is_ok() => {
+                unfit(&format!("127.0.0.1:{port}"))
+            }
+            None if text.parse::<u16>().is_ok() => unfit(&format!("127.0.0.1:{text}")),
+            Some(_) | None => unfit("127.0.0.1:7311"),
+        }),
+    }
+}
+
 pub(crate) fn run(context: &Context, args: &Serving) -> Result<ExitCode, CliError> {
-    let server = Longhaul::new(context.settings()?, args.profile());
+    let server = Longhaul::new(context.settings()?, args.profile(context)?);
     match args.http {
         None => longhaul_mcp::serve_stdio(server).map_err(CliError::Mcp)?,
         Some(address) => {

@@ -3,11 +3,12 @@
 use serde_json::{Map, Value as Json};
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 
-use super::client::{NAME, is_ours};
-use super::install::Obstacle;
+use super::client::{NAME, is_ours, serves};
+use super::install::{Obstacle, Written};
 
 /// The text with our entry in it.
-pub(super) fn add(text: &str, key: &str, entry: &Map<String, Json>) -> Result<String, Obstacle> {
+pub(super) fn add(text: &str, key: &str, entry: &Map<String, Json>) -> Result<Written, Obstacle> {
+    let mut replaced = Vec::new();
     let mut document = parse(text)?;
     let servers = document.entry(key).or_insert_with(|| {
         let mut servers = Table::new();
@@ -23,12 +24,19 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Json>) -> Result<St
     let ours = servers.get_mut(NAME).and_then(Item::as_table_like_mut).ok_or(Obstacle::NotAnObject)?;
     for (name, wanted) in entry {
         let item = item(wanted);
-        let is_same = ours.get(name).is_some_and(|old| old.to_string().trim() == item.to_string().trim());
-        if !is_same {
-            ours.insert(name, item);
+        if let Some(old) = ours.get(name) {
+            let old_words =
+                old.as_array().map(|words| words.iter().map(toml_edit::Value::as_str).collect::<Json>());
+            if old.to_string().trim() == item.to_string().trim()
+                || (name == "args" && old_words.is_some_and(|old| serves(&old)))
+            {
+                continue;
+            }
+            replaced.push(format!("`{name}`, which was {}", old.to_string().trim()));
         }
+        ours.insert(name, item);
     }
-    Ok(document.to_string())
+    Ok(Written { text: document.to_string(), replaced })
 }
 
 /// The text without our entry.
@@ -70,7 +78,7 @@ mod tests {
     use super::*;
 
     fn added(text: &str) -> String {
-        add(text, "mcp_servers", &Client::Codex.entry("/bin/longhaul")).unwrap()
+        add(text, "mcp_servers", &Client::Codex.entry("/bin/longhaul")).unwrap().text
     }
 
     #[test]
@@ -85,6 +93,15 @@ mod tests {
         assert_eq!(added(&after), after, "twice is once");
         assert_eq!(remove(&after, "mcp_servers").unwrap(), before, "and undone it is as before");
         assert_eq!(remove(&added(""), "mcp_servers").unwrap(), "");
+    }
+
+    #[test]
+    fn arguments_that_somebody_wrote_are_kept_and_what_is_replaced_is_told() {
+        let entry = Client::Codex.entry("/bin/longhaul");
+        let before = "[mcp_servers.longhaul]\ncommand = \"/old/longhaul\"\nargs = [\"mcp\", \"--verbose\"]\n";
+        let own = add(before, "mcp_servers", &entry).unwrap();
+        assert!(own.text.contains("args = [\"mcp\", \"--verbose\"]"), "{}", own.text);
+        assert_eq!(own.replaced, ["`command`, which was \"/old/longhaul\""]);
     }
 
     #[test]

@@ -55,8 +55,8 @@ struct Resumed<'a> {
     notes: Option<&'a str>,
 }
 
-/// How much of what was noted is shown.
-const RECAP_BYTES: usize = 8_000;
+/// How much of what was noted is shown, in tokens.
+const RECAP_TOKENS: usize = 2_000;
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
@@ -87,7 +87,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 fn take_up(system: &System, reader: &Reader, id: SessionId) -> Result<(StepView, Recap), Error> {
     let commands = system.commands()?;
     let view = system.resume(&commands, id)?;
-    Ok((view, commands.recap(reader, id, RECAP_BYTES)?))
+    Ok((view, commands.recap(reader, id, RECAP_TOKENS)?))
 }
 
 fn nothing_open(context: &Context) -> Result<ExitCode, CliError> {

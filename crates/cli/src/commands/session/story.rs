@@ -47,7 +47,11 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             let unset = unset.iter().map(|name| format!("{name} deleted"));
             ("vars changed".to_owned(), set.chain(unset).collect())
         }
-        Happened::Noted { step, notes } => (format!("notes in the middle of `{step}`"), vec![notes.clone()]),
+        Happened::Noted { step, notes, vars } => {
+            let mut kept: Vec<String> = (!notes.is_empty()).then(|| notes.clone()).into_iter().collect();
+            kept.extend(vars.iter().map(|(name, value)| format!("{name} = {value}")));
+            (format!("notes in the middle of `{step}`"), kept)
+        }
         Happened::Reported { kind, report, .. } => (reported(*kind).to_owned(), vec![short(report)]),
         Happened::Agent { act, .. } => agent(act),
         Happened::Closed { outcome } => alone(closed(outcome)),

@@ -6,10 +6,12 @@ use std::net::TcpStream;
 use std::process::{Child, Stdio};
 use std::thread;
 
+use longhaul_testkit::times;
 use serde_json::{Value, json};
 
 use super::two_steps;
 use crate::support::{Home, program};
+use crate::walking::workflow;
 
 #[derive(Debug)]
 pub(super) struct Port {
@@ -39,8 +41,11 @@ impl Port {
 
     /// The status and the body of one request.
     fn post(&self, headers: &[(&str, &str)], body: &Value) -> (u16, String) {
+        self.post_bytes(headers, body.to_string().as_bytes())
+    }
+
+    fn post_bytes(&self, headers: &[(&str, &str)], body: &[u8]) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        let body = body.to_string();
         let mut request =
             format!("POST /mcp HTTP/1.1\r\ncontent-length: {}\r\nconnection: close\r\n", body.len());
         let usual = [
@@ -48,11 +53,14 @@ impl Port {
             ("accept", "application/json, text/event-stream"),
             ("mcp-protocol-version", "2026-07-28"),
         ];
-        let method = ("mcp-method", "tools/call");
-        for (name, value) in usual.iter().chain([&method]).chain(headers) {
+        let is_named = headers.iter().any(|(name, _)| *name == "mcp-method");
+        let method = (!is_named).then_some(&("mcp-method", "tools/call"));
+        for (name, value) in usual.iter().chain(method).chain(headers) {
             write!(request, "{name}: {value}\r\n").unwrap();
         }
-        stream.write_all(format!("{request}\r\n{body}").as_bytes()).unwrap();
+        stream.write_all(format!("{request}\r\n").as_bytes()).unwrap();
+        // It may be turned away before it is read to its end.
+        let _ = stream.write_all(body);
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
@@ -60,12 +68,11 @@ impl Port {
     }
 
     fn call(&self, tool: &str, arguments: &Value) -> Value {
-        let meta = json!({
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {},
-            "io.modelcontextprotocol/clientInfo": { "name": "by-hand", "version": "1" },
-        });
-        let params = json!({ "name": tool, "arguments": arguments, "_meta": meta });
+        let params = json!({ "name": tool, "arguments": arguments, "_meta": meta() });
+        self.request(tool, &params)["structuredContent"].clone()
+    }
+
+    fn request(&self, tool: &str, params: &Value) -> Value {
         let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
         let (status, answer) = self.post(&[("host", &self.address), ("mcp-name", tool)], &body);
         assert_eq!(status, 200, "{answer}");
@@ -74,7 +81,7 @@ impl Port {
             .find_map(|line| line.strip_prefix("data: {"))
             .unwrap_or_else(|| panic!("{answer}"));
         let answer: Value = serde_json::from_str(&format!("{{{line}")).unwrap();
-        answer["result"]["structuredContent"].clone()
+        answer["result"].clone()
     }
 }
 
@@ -83,6 +90,14 @@ impl Drop for Port {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+fn meta() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": { "name": "by-hand", "version": "1" },
+    })
 }
 
 fn walk(port: &Port, home: &Home) -> Value {
@@ -101,7 +116,7 @@ fn many_clients_walk_at_once_over_http() {
     two_steps(&home);
     let port = Port::open(&home, "127.0.0.1:0");
     let ends: Vec<Value> = thread::scope(|scope| {
-        let walks: Vec<_> = (0..20).map(|_| scope.spawn(|| walk(&port, &home))).collect();
+        let walks: Vec<_> = (0..times(20, 200)).map(|_| scope.spawn(|| walk(&port, &home))).collect();
         walks.into_iter().map(|walk| walk.join().unwrap()).collect()
     });
     assert!(ends.iter().all(|end| end["isComplete"] == true), "{ends:#?}");
@@ -126,4 +141,79 @@ fn where_others_can_come_a_token_is_made_and_asked_for() {
     let status = |shown: &str| port.post(&[("host", &port.address), ("authorization", shown)], &json!({})).0;
     assert_eq!(status("Bearer wrong"), 401);
     assert_ne!(status(&format!("Bearer {token}")), 401);
+}
+
+#[test]
+fn garbage_is_answered_over_http_as_over_pipes() {
+    let home = Home::new();
+    let port = Port::open(&home, "127.0.0.1:0");
+    let many = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":[{}0]}}",
+        "0,".repeat(400_000)
+    );
+    for (body, code) in [
+        (&b"\x00\xff\xfe binary"[..], -32700),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"meth", -32700),
+        (b"[]", -32600),
+        (b"7", -32600),
+        (b"{}", -32600),
+        (b"", -32600),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{\"name\":7}}", -32602),
+        (many.as_bytes(), -32600),
+    ] {
+        let (status, answer) = port.post_bytes(&[("host", &port.address)], body);
+        let said = answer.split("\r\n\r\n").nth(1).unwrap();
+        let said: Value = serde_json::from_str(said).unwrap_or_else(|error| panic!("{error}: {answer}"));
+        assert_eq!((status, &said["error"]["code"]), (400, &json!(code)), "{answer}");
+    }
+    two_steps(&home);
+    assert_eq!(walk(&port, &home)["isComplete"], true, "and it goes on");
+}
+
+#[test]
+fn a_prompt_over_http_invents_no_folder() {
+    let home = Home::new();
+    let port = Port::open(&home, "127.0.0.1:0");
+    let asked = json!({ "name": "lh.quick-task", "arguments": { "goal": "newest first" }, "_meta": meta() });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "prompts/get", "params": asked });
+    let headers =
+        [("host", port.address.as_str()), ("mcp-method", "prompts/get"), ("mcp-name", "lh.quick-task")];
+    let (status, answer) = port.post(&headers, &body);
+    assert_eq!(status, 200, "{answer}");
+    assert!(
+        answer.contains("newest first") && !answer.contains(&home.path.display().to_string()),
+        "{answer}"
+    );
+}
+
+#[test]
+fn whoever_answers_over_http_is_somebody_and_one_request_is_no_answer() {
+    let home = Home::new();
+    workflow(
+        &home,
+        "team.sure.yml",
+        "longhaul: 1\nid: team.sure\nname: Sure\nversion: 1.0.0\nabout: For tests.\nsteps:\n\
+         \x20 - { id: plan, title: Plan, prompt: Plan., confirm: true }\n\
+         \x20 - { id: act, title: Act, prompt: Act. }\n",
+    );
+    let port = Port::open(&home, "127.0.0.1:0");
+    let folder = home.path.display().to_string();
+    let start = json!({ "workflowId": "team.sure", "workspacePath": folder, "goal": "it" });
+    let first = port.call("start_workflow", &start);
+    let mut meta = meta();
+    meta["io.modelcontextprotocol/clientCapabilities"] = json!({ "elicitation": {} });
+    let arguments = json!({ "continueToken": first["continueToken"], "notes": "The plan." });
+    let yes = json!({ "action": "accept", "content": { "decision": "approve" } });
+    let gate = port.call("continue_workflow", &arguments)["gate"]["id"].as_str().unwrap().to_owned();
+    let mut call = json!({
+        "name": "continue_workflow", "arguments": arguments, "_meta": meta, "inputResponses": { &gate: yes },
+    });
+    let asked = port.request("continue_workflow", &call);
+    assert_eq!(asked["resultType"], "input_required", "an answer that nobody asked for is none: {asked:#}");
+    call["requestState"] = asked["requestState"].clone();
+    let after = port.request("continue_workflow", &call);
+    assert_eq!(after["structuredContent"]["stepId"], "act", "{after:#}");
+    let story =
+        home.longhaul(&["session", "show", first["sessionId"].as_str().unwrap(), "--json"]).succeeded();
+    assert!(story.stdout.contains("somebody through by-hand"), "{story}");
 }

@@ -47,6 +47,9 @@ fn what_cannot_be_read_is_left_alone_and_what_to_paste_is_shown() {
     assert_eq!(refused.code, Some(3), "{refused}");
     assert!(refused.stderr.contains("by hand") && refused.stderr.contains("\"args\""), "{refused}");
     assert_eq!(fs::read_to_string(&path).unwrap(), "{ \"mcpServers\": ");
+    let undone = install(&home, &["cursor", "--undo"]);
+    assert_eq!(undone.code, Some(3), "{undone}");
+    assert!(undone.stderr.contains("take the server `longhaul` out"), "{undone}");
 }
 
 #[test]
