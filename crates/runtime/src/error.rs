@@ -121,6 +121,8 @@ pub enum Error {
     NotCanonical(#[from] longhaul_core::canonical::Error),
     #[error("the runner could not be started: {0}; run `longhaul doctor`")]
     Runner(#[source] longhaul_exec::Error),
+    #[error(transparent)]
+    Sandboxed(longhaul_exec::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
     Leftovers(#[source] longhaul_exec::Error),
     #[error("the checkout of the session cannot be worked in: {0}")]
@@ -196,6 +198,11 @@ impl Error {
             Self::BadAnswer(_) => "E0603",
             Self::Superseded | Self::NeverHandedOut { .. } => "E0204",
             Self::Workflow(problem) => problem.code(),
+            Self::Sandboxed(
+                longhaul_exec::Error::Sandbox { .. }
+                | longhaul_exec::Error::SandboxPath { .. }
+                | longhaul_exec::Error::SandboxHidden { .. },
+            ) => "E0701",
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
@@ -207,6 +214,7 @@ impl Error {
             | Self::Leftovers(_)
             | Self::Tool(_)
             | Self::Cassette(_)
+            | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
             | Self::NotCanonical(_) => return None,
@@ -289,6 +297,7 @@ impl Error {
             | Self::Leftovers(_)
             | Self::Tool(_)
             | Self::Cassette(_)
+            | Self::Sandboxed(_)
             | Self::Homeless(_) => Kind::Environment,
         }
     }
