@@ -7,6 +7,7 @@ mod clock;
 mod commands;
 mod config;
 mod doctor;
+mod driving;
 mod error;
 pub mod leaf;
 pub mod maintenance;
@@ -35,6 +36,7 @@ pub use commands::walking::{
 };
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
+pub use driving::{Drive, NewDrive, Script};
 pub use error::{Error, Kind};
 pub use places::Places;
 pub use reader::{
@@ -43,7 +45,7 @@ pub use reader::{
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use resuming::ResumeQuery;
-pub use runner::{run_apart, run_work};
+pub use runner::{Walled, run_apart, run_work};
 pub use starting::NewWalk;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};

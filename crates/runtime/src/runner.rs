@@ -30,7 +30,10 @@ use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::Error;
 use crate::system::System;
+pub(crate) use crew::Assignment;
 use crew::Crew;
+pub use crew::Walled;
+pub(crate) use leftovers::is_dead;
 use leftovers::{SessionLabel, this_process};
 
 /// How long a runner that died keeps others waiting.
@@ -262,7 +265,9 @@ impl<'a> Place<'a> {
                 Some("the session has no workspace, and commands are run in workspaces only".to_owned())
             }
         };
-        let directory = checkout.map(|checkout| PathBuf::from(checkout.path));
+        let own = session.workplace.filter(|workplace| !workplace.is_gone);
+        let directory = own.map(|own| own.checkout.path).or(checkout.map(|checkout| checkout.path));
+        let directory = directory.map(PathBuf::from);
         Ok(Self { directory, refusal, session: id, label: label.of_command(epoch), commands })
     }
 }

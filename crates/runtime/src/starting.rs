@@ -34,6 +34,12 @@ struct Ground {
 impl System {
     /// Starts a session in the current folder. A repository that nobody registered is registered, untrusted.
     pub fn begin(&self, commands: &Commands, new: NewWalk) -> Result<StepView, Error> {
+        let start = self.prepared(commands, new)?;
+        self.start_session(commands, &start)
+    }
+
+    /// All that a session in the current folder starts with.
+    pub(crate) fn prepared(&self, commands: &Commands, new: NewWalk) -> Result<StartSession, Error> {
         let found = self.workflow_for_start(&new.workflow)?;
         let mut workflow = found.workflow;
         let ground = self.ground(commands, &workflow)?;
@@ -41,7 +47,7 @@ impl System {
         warnings.extend(ground.warnings);
         warnings.extend(not_performed(&workflow));
         warnings.extend(self.pin_checks(Arc::make_mut(&mut workflow))?);
-        let start = StartSession {
+        Ok(StartSession {
             workflow,
             goal: new.goal,
             vars: new.vars,
@@ -49,8 +55,7 @@ impl System {
             checkout: ground.checkout,
             parent: None,
             warnings,
-        };
-        self.start_session(commands, &start)
+        })
     }
 
     /// Puts the workspace's checks into the workflow, and says which of them nobody declares.

@@ -45,6 +45,11 @@ pub enum Command {
         lease_ms: u64,
         now: Timestamp,
     },
+    /// Somebody has seen that the process which drives it is no more.
+    NoticeDeath {
+        epoch: Epoch,
+        now: Timestamp,
+    },
     RenewDriver {
         epoch: Epoch,
         lease_ms: u64,
@@ -167,6 +172,7 @@ impl Command {
             | Self::KeepSnapshot { .. }
             | Self::RemoveCheckout { .. } => true,
             Self::TakeDriver { .. }
+            | Self::NoticeDeath { .. }
             | Self::RenewDriver { .. }
             | Self::ReleaseDriver { .. }
             | Self::NoticeExpiry { .. }

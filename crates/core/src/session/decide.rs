@@ -40,6 +40,11 @@ impl Session {
             Command::Rewind { rewind } => self.rewind(rewind),
             Command::Continue { actor, text, step } => self.carry_on(actor, text, step),
             Command::TakeDriver { driver, lease_ms, now } => self.take_driver(driver, now, lease_ms),
+            Command::NoticeDeath { epoch, now } => {
+                let lease = self.lease_of(epoch)?;
+                let expired_at = now.min(lease.expires_at);
+                Ok(vec![SessionEvent::DriverExpired { epoch, expired_at }])
+            }
             Command::RenewDriver { epoch, lease_ms, now } => {
                 let lease = self.lease_of(epoch)?;
                 let expires_at = now.plus_ms(lease_ms).max(lease.expires_at);

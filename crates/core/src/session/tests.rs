@@ -234,6 +234,16 @@ fn an_expired_lease_is_noticed_by_whoever_comes_next() {
 }
 
 #[test]
+fn a_driver_that_was_seen_dead_keeps_nobody_waiting() {
+    let session = session(&[opened(), taken(1, 2000)]);
+    let expired = SessionEvent::DriverExpired { epoch: Epoch(1), expired_at: Timestamp(1200) };
+    let notice = |epoch| Command::NoticeDeath { epoch: Epoch(epoch), now: Timestamp(1200) };
+    assert_eq!(session.decide(notice(1)), Ok(vec![expired]));
+    let stale = Rejection::StaleDriver { epoch: Epoch(2), current: Epoch(1) };
+    assert_eq!(session.decide(notice(2)), Err(stale));
+}
+
+#[test]
 fn a_driver_that_was_replaced_is_refused() {
     let expired = SessionEvent::DriverExpired { epoch: Epoch(1), expired_at: Timestamp(2000) };
     let session = session(&[opened(), taken(1, 2000), expired, taken(2, 9000), handed_out(5, None, FIRST)]);

@@ -85,9 +85,24 @@ impl Aggregate for Unopened {
 impl Commands {
     /// Makes `driver` the only one who may write, unless somebody else is.
     pub fn take_driver(&self, id: SessionId, driver: &Driver, lease_ms: u64) -> Result<Epoch, Error> {
+        self.notice_death(id)?;
         self.decide(id, &Contents::default(), |session| {
             let take = Command::TakeDriver { driver: driver.clone(), lease_ms, now: self.clock.now() };
             Ok(Decided::Events(session.decide(take)?, session.epoch.plus(1)))
+        })
+    }
+
+    /// A driver that is seen dead does not hold a session until its lease runs out.
+    fn notice_death(&self, id: SessionId) -> Result<(), Error> {
+        self.decide(id, &Contents::default(), |session| {
+            let dead = session.lease.as_ref().filter(|lease| leftovers::is_dead(&lease.driver));
+            Ok(match dead {
+                Some(lease) => {
+                    let command = Command::NoticeDeath { epoch: lease.epoch, now: self.clock.now() };
+                    Decided::Events(session.decide(command)?, ())
+                }
+                None => Decided::Nothing(()),
+            })
         })
     }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use longhaul_agent::tools::{Room, Walls};
 use longhaul_agent::{Agent, Rehearsal, TurnRequest};
 use longhaul_core::cassette;
-use longhaul_core::session::{Rejection, Tip};
-use longhaul_events::{AgentAct, SessionId};
+use longhaul_core::session::{Rejection, Tip, Workplace};
+use longhaul_events::{AgentAct, OwnCheckout, SessionId};
 use longhaul_exec::sandbox::{Level, Network, Sandbox};
 use longhaul_exec::{Error as ExecError, Finished, Program};
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,7 @@ use super::{Driven, StopSwitch};
 use crate::commands::Commands;
 use crate::error::Error;
 use crate::runner::agent::{Driving, Hands};
+use crate::sandbox::{Surroundings, everyday};
 use crate::system::System;
 
 /// What is on record with an assignment: enough for any process to go on with it.
@@ -32,7 +33,7 @@ pub(crate) struct Assignment {
 /// How strong the walls are that a session asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Walled {
+pub enum Walled {
     Full,
     Reduced,
     None,
@@ -58,21 +59,28 @@ impl Crew {
         commands.each_turn(id, |asked, talk| {
             let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers() });
         })?;
-        let Some(checkout) = commands.checkout_of(id)? else { return Ok(None) };
+        let session = commands.load_session(id)?;
+        let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };
         let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
-        let sandbox = walls(system, &assignment, room.path());
+        let sandbox = walls(system, &assignment, &checkout, room.path());
         Ok(Some(Self { agent: Box::new(agent), room, sandbox }))
     }
 }
 
-fn walls(system: &System, assignment: &Assignment, checkout: &Path) -> Sandbox {
+/// The checkout can be changed, and the objects that it borrows can be read. Nothing else of ours is there.
+fn walls(system: &System, assignment: &Assignment, own: &OwnCheckout, checkout: &Path) -> Sandbox {
     let level = match assignment.level {
         Walled::Full => Level::Full,
         Walled::Reduced => Level::Reduced,
         Walled::None => Level::None,
     };
-    let home = PathBuf::from("/home/agent");
-    Sandbox::new(level, home).network(Network::None).writable(checkout).hide(&system.places().data)
+    let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/home"));
+    let surroundings = Surroundings { directory: checkout, home: &home };
+    let objects = Path::new(&own.main_dir).join("objects");
+    let sandbox = everyday(level, Network::None, &surroundings).read_only(objects);
+    [system.places().data.join("longhaul.db"), system.places().config.clone()]
+        .into_iter()
+        .fold(sandbox, Sandbox::hide)
 }
 
 /// The walls around one command.
@@ -105,6 +113,7 @@ impl Driven<'_> {
                 && let Some(tip) = self.commands.load_session(self.id)?.tip().cloned()
             {
                 self.one_step(crew, &tip, &stop)?;
+                self.system.keep_worktree(self.commands, self.id, &format!("the end of `{}`", tip.step.0))?;
             }
             self.let_go()
         })

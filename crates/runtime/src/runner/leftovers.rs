@@ -87,12 +87,29 @@ pub(crate) fn is_alive(driver: &Driver) -> bool {
         && driver.started.is_some_and(|started| longhaul_exec::is_alive(driver.process, started))
 }
 
+/// Whether the process that drove a session is no more, for certain: it was one of this machine, since it was
+/// booted, in our own space of process numbers, and nobody of that number and start is there.
+pub(crate) fn is_dead(driver: &Driver) -> bool {
+    driver.host == this_host()
+        && driver.started.is_some()
+        && longhaul_exec::started_ticks().is_some()
+        && !is_alive(driver)
+}
+
 pub(super) fn this_process() -> Driver {
     Driver { host: this_host(), process: std::process::id(), started: longhaul_exec::started_ticks() }
 }
 
+/// Where process numbers mean something: this machine, until it is booted again, in this namespace.
 fn this_host() -> String {
-    rustix::system::uname().nodename().to_string_lossy().into_owned()
+    let name = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let numbers = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let numbers: String = numbers.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
+    match boot.get(..8) {
+        Some(boot) if !numbers.is_empty() => format!("{name}/{boot}-{numbers}"),
+        Some(_) | None => name,
+    }
 }
 
 #[cfg(test)]
@@ -132,7 +149,10 @@ mod tests {
     #[test]
     fn this_process_is_alive_and_nobody_on_another_host_is() {
         let own = this_process();
-        assert!(is_alive(&own));
+        assert!(is_alive(&own) && !is_dead(&own));
+        let before = Driver { started: own.started.map(|started| started + 1), ..own.clone() };
+        assert!(is_dead(&before), "its number is ours by now");
+        assert!(!is_dead(&Driver { host: "elsewhere".to_owned(), ..before }), "nobody can tell from here");
         assert!(!is_alive(&Driver { host: format!("not-{}", own.host), ..own.clone() }));
         assert!(!is_alive(&Driver { started: own.started.map(|started| started + 1), ..own.clone() }));
         assert!(!is_alive(&Driver { started: None, ..own }), "its number may be another's by now");

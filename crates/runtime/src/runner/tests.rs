@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use longhaul_core::session::At;
-use longhaul_events::{CallOutcome, CloseOutcome, SessionId};
+use longhaul_events::{CallOutcome, CheckoutKind, CloseOutcome, SessionId};
 use longhaul_exec::{Program, run};
 use serde_json::{Map, json};
 use tempfile::TempDir;
@@ -14,6 +14,7 @@ use super::crew::{Assignment, Walled};
 use super::*;
 use crate::places::Places;
 use crate::system::Settings;
+use crate::worktrees::{NewWorktree, SecretFiles};
 use crate::{AgentDid, Happened, NewWalk, Telling};
 
 const WORKFLOW: &str = "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n  - { id: look, prompt: Look. }\n  - { id: change, prompt: Change it. }\n";
@@ -31,9 +32,15 @@ impl Home {
         fs::create_dir_all(&workflows).unwrap();
         fs::write(workflows.join("team.fix.yml"), WORKFLOW).unwrap();
         fs::create_dir_all(&repository).unwrap();
-        let init = Program::new("git").args(["init", "--quiet"]).directory(&repository);
-        assert!(run(&init).unwrap().succeeded());
         fs::write(repository.join("login.sh"), "test 1 -gt 1\n").unwrap();
+        let git = |args: &[&str]| {
+            let named = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+            let git = Program::new("git").args(named).args(args.iter().copied()).directory(&repository);
+            assert!(run(&git).unwrap().succeeded());
+        };
+        git(&["init", "--quiet"]);
+        git(&["add", "."]);
+        git(&["commit", "--quiet", "-m", "begin"]);
         Self { _folder: folder, path }
     }
 
@@ -46,8 +53,11 @@ impl Home {
         })
     }
 
-    fn file(&self, name: &str) -> String {
-        fs::read_to_string(self.path.join("repository").join(name)).unwrap()
+    /// A file of the session's own worktree.
+    fn file(&self, id: SessionId, name: &str) -> String {
+        let session = self.system().commands().unwrap().load_session(id).unwrap();
+        let top = PathBuf::from(session.workplace.unwrap().checkout.path);
+        fs::read_to_string(top.join(name)).unwrap()
     }
 
     /// Starts a session and has the script assigned, without anybody at work on it yet.
@@ -56,6 +66,14 @@ impl Home {
         let commands = system.commands().unwrap();
         let new = NewWalk { workflow: "team.fix".into(), goal: "fix it".into(), vars: Map::new() };
         let id: SessionId = system.begin(&commands, new).unwrap().session_id.parse().unwrap();
+        let worktree = NewWorktree {
+            session: id,
+            kind: CheckoutKind::Borrowed,
+            base: None,
+            secrets: SecretFiles::Withhold,
+            by: "ada".to_owned(),
+        };
+        system.make_worktree(&commands, &worktree).unwrap();
         let assignment =
             Assignment { cassette: cassette.to_owned(), path: "run.yml".to_owned(), level: Walled::None };
         commands.assign(id, "rehearsal", &json!(assignment)).unwrap();
@@ -95,7 +113,7 @@ fn a_rehearsal_does_the_steps_and_all_of_it_is_on_record() {
     let home = Home::new();
     let id = home.assigned(SCRIPT);
     run_work(&home.system(), id).unwrap();
-    assert_eq!(home.file("login.sh"), "test 1 -ge 1\n");
+    assert_eq!(home.file(id, "login.sh"), "test 1 -ge 1\n");
     let session = home.system().commands().unwrap().load_session(id).unwrap();
     assert_eq!(session.closed, Some(CloseOutcome::Completed));
     assert_eq!(session.spent.turns, 4);
@@ -174,7 +192,7 @@ fn whoever_takes_over_asks_no_turn_again_and_makes_no_call_again() {
     run_work(&home.system(), id).unwrap();
     let session = commands.load_session(id).unwrap();
     assert_eq!(session.closed, Some(CloseOutcome::Completed));
-    assert_eq!(home.file("login.sh"), "test 1 -ge 1\n");
+    assert_eq!(home.file(id, "login.sh"), "test 1 -ge 1\n");
     let did = home.did(id);
     let interrupted = did
         .iter()

@@ -88,7 +88,7 @@ impl System {
     }
 
     /// Starts a runner that outlives this process.
-    fn start_runner(&self, id: SessionId) -> Result<(), Error> {
+    pub(crate) fn start_runner(&self, id: SessionId) -> Result<(), Error> {
         let program =
             std::env::current_exe().map_err(|source| Error::ReadFile { path: "longhaul".into(), source })?;
         let runner = Program::new(program)
