@@ -42,10 +42,14 @@ pub use command::{
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 2;
+pub const FOLD_VERSION: u32 = 3;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
+
+/// How often a session may go back by older handles before a person has to rewind it. Without an end to it, the
+/// bounds of a workflow would bind nobody.
+const MOST_RETURNS: u32 = 20;
 
 /// What the events of a session amount to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -67,6 +71,9 @@ pub struct Session {
     pub vars: BTreeMap<String, Content>,
     pub at: At,
     reissued: Vec<Offer>,
+    /// How often it went back since a person last rewound it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    returns: u32,
     pub steps_finished: u64,
     /// How often it was continued after it was completed.
     pub phase: u32,
@@ -193,6 +200,7 @@ impl Session {
             vars: BTreeMap::new(),
             at: At::Nothing,
             reissued: Vec::new(),
+            returns: 0,
             steps_finished: 0,
             phase: 0,
             closed: None,
@@ -262,8 +270,8 @@ impl Session {
             | SessionEvent::WayChosen { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::Checkpointed { .. }
-            | SessionEvent::Reported { .. }
-            | SessionEvent::Rewound { .. } => {}
+            | SessionEvent::Reported { .. } => {}
+            SessionEvent::Rewound { .. } => self.returns = 0,
             SessionEvent::Closed { outcome } => self.close_with(outcome),
         }
     }
@@ -283,11 +291,16 @@ impl Session {
 
     fn stand(&mut self, place: &Place, at: At) {
         self.place.clone_from(place);
+        // Where a person decides, nobody gets past with a handle from before.
+        if matches!(at, At::Gate(_) | At::Parked(_)) {
+            self.reissued.clear();
+        }
         self.at = at;
     }
 
     fn fork(&mut self, from: NodeId, nonce: Nonce, restored: Option<&Restored>) {
         self.reissued.retain(|offer| offer.nonce != nonce);
+        self.returns += 1;
         self.closed = None;
         self.at = At::Nothing;
         if let Some(Restored { step, place, vars }) = restored {

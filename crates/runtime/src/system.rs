@@ -65,16 +65,21 @@ impl System {
 
     /// The write side. Makes the store if there is none.
     pub fn commands(&self) -> Result<Commands, Error> {
+        self.commands_with(Access::Write)
+    }
+
+    fn commands_with(&self, access: Access) -> Result<Commands, Error> {
         let scrubber = self.scrubber()?;
-        let store = Arc::new(self.open_store(Access::Write)?);
+        let store = Arc::new(self.open_store(access)?);
         Ok(Commands::over_store(store, scrubber, Arc::new(SystemClock), Entropy::System))
     }
 
     /// The write side of a store that is there; `None` if there is none yet, which is like an empty one.
     pub fn existing_commands(&self) -> Result<Option<Commands>, Error> {
-        match self.reader()? {
-            Some(_) => self.commands().map(Some),
-            None => Ok(None),
+        match self.commands_with(Access::WriteExisting) {
+            Ok(commands) => Ok(Some(commands)),
+            Err(Error::Store(StoreError::Absent { .. })) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

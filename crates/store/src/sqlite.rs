@@ -62,6 +62,8 @@ pub struct Options {
 pub enum Access {
     /// Make it if it is not there, bring its schema up to date.
     Write,
+    /// Bring its schema up to date; an absent store is an error.
+    WriteExisting,
     /// Change nothing; an absent store is an error.
     Read,
 }
@@ -90,21 +92,22 @@ pub(crate) fn database_path(folder: &Path) -> PathBuf {
 impl SqliteLog {
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         let path = database_path(&options.folder);
-        if options.access == Access::Write {
+        let makes = options.access == Access::Write;
+        if makes {
             make_private_folder(&options.folder)?;
         } else if !is_there(&options.folder)? {
             return Err(StoreError::Absent { path });
         }
         let presence = replace::join(&options.folder)?;
         vanished::check(&options.folder)?;
-        if options.access == Access::Read && !is_there(&path)? {
+        if !makes && !is_there(&path)? {
             return Err(StoreError::Absent { path });
         }
         let writer = open_checked(&options.folder, options.access)
             .map_err(|error| connection::not_writable_at(&path, error))?;
         check_witness(&options.folder, &writer)?;
         let witness = match options.access {
-            Access::Write => Some(called_in(&options.folder, &writer)?),
+            Access::Write | Access::WriteExisting => Some(called_in(&options.folder, &writer)?),
             Access::Read => None,
         };
         Ok(Self {
@@ -178,15 +181,17 @@ impl Drop for SqliteLog {
 fn open_checked(folder: &Path, access: Access) -> Result<Connection, StoreError> {
     let path = database_path(folder);
     let mode = match access {
-        Access::Write => Mode::ReadWrite,
+        Access::Write | Access::WriteExisting => Mode::ReadWrite,
         Access::Read => Mode::ReadOnly,
     };
     let mut connection = connection::open(&path, mode)?;
     check_ours(&path, &connection)?;
     match (schema::state(&connection)?, access) {
         (SchemaState::Current, _) | (SchemaState::Older, Access::Read) => {}
-        (SchemaState::Empty, Access::Read) => return Err(StoreError::Absent { path }),
-        (SchemaState::Empty | SchemaState::Older, Access::Write) => {
+        (SchemaState::Empty, Access::Read | Access::WriteExisting) => {
+            return Err(StoreError::Absent { path });
+        }
+        (SchemaState::Empty, Access::Write) | (SchemaState::Older, Access::Write | Access::WriteExisting) => {
             // One at a time; the others find it done.
             let _alone = Presence::setting_up(folder)?;
             if schema::state(&connection)? == SchemaState::Empty {

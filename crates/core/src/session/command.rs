@@ -249,6 +249,10 @@ pub enum Rejection {
     StepIsOut { step: StepId },
     #[error("the handle is not open any more; ask for the current step")]
     NotLive { node: NodeId, nonce: Nonce },
+    #[error(
+        "the session went back {returns} times by older handles and does not do so again by itself; go on from where it stands, or have a person rewind it (`longhaul session rewind`)"
+    )]
+    TooManyReturns { returns: u32 },
     #[error("node {node} was never handed out in this session; ask for the current step")]
     NoSuchNode { node: NodeId },
     #[error("there is no work {work} to do in this session; look at the session again")]
@@ -288,7 +292,10 @@ impl Rejection {
             Self::Driven { .. } => "E0206",
             Self::StaleDriver { .. } | Self::NotExpired { .. } => "E0205",
             Self::StepIsOut { .. } => "E0208",
-            Self::NotLive { .. } | Self::NoSuchNode { .. } | Self::NoSuchWork { .. } => "E0204",
+            Self::NotLive { .. }
+            | Self::TooManyReturns { .. }
+            | Self::NoSuchNode { .. }
+            | Self::NoSuchWork { .. } => "E0204",
             Self::NoSuchGate { .. } | Self::WeakChannel { .. } | Self::GateNotDue { .. } => "E0209",
         }
     }

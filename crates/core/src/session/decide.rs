@@ -8,7 +8,7 @@ use super::command::{
     Actor, Arrival, Command, FinishStep, GateAnswer, NewGate, NewStep, Onward, OpenSession, RefuseAttempt,
     Rejection, RewindTo,
 };
-use super::{Lease, OpenGate, Session};
+use super::{Lease, MOST_RETURNS, OpenGate, Session};
 
 /// No driver asks for more.
 const LONGEST_LEASE_MS: u64 = 60 * 60 * 1000;
@@ -160,6 +160,9 @@ impl Session {
         }
         let mut events = self.permit(actor)?;
         if !self.is_tip(node, nonce) {
+            if self.returns >= MOST_RETURNS {
+                return Err(Rejection::TooManyReturns { returns: self.returns });
+            }
             let restored = restored.map(Box::new);
             events.push(SessionEvent::Forked { from: node, nonce, left: self.node(), restored });
         }

@@ -143,6 +143,62 @@ fn using_a_reissued_handle_is_a_fork() {
 }
 
 #[test]
+fn a_handle_from_before_does_not_lead_past_a_gate_or_a_park() {
+    let before = [
+        opened(),
+        handed_out(2, None, FIRST),
+        finished(2, FIRST, None),
+        handed_out(4, Some(2), SECOND),
+        SessionEvent::HandleReissued { node: NodeId(Seq(2)), nonce: AGAIN },
+    ];
+    assert!(session(&before).is_live(NodeId(Seq(2)), AGAIN));
+    let parked = SessionEvent::Parked {
+        node: NodeId(Seq(6)),
+        after: Some(NodeId(Seq(4))),
+        step: StepId("build".into()),
+        reasons: Vec::new(),
+        place: Place::default(),
+    };
+    let gate = SessionEvent::GateOpened {
+        gate: NodeId(Seq(6)),
+        after: Some(NodeId(Seq(4))),
+        step: StepId("build".into()),
+        kind: GateKind::Gate,
+        accepts: Channel::Terminal,
+        question: text("Go on?"),
+        until: Timestamp(9000),
+        place: Place::default(),
+    };
+    for stop in [parked, gate] {
+        let mut history = before.to_vec();
+        history.push(stop);
+        let (node, nonce) = (NodeId(Seq(2)), AGAIN);
+        assert_eq!(
+            session(&history).decide(finish(2, AGAIN, ANYBODY)),
+            Err(Rejection::NotLive { node, nonce })
+        );
+    }
+}
+
+#[test]
+fn going_back_by_older_handles_comes_to_an_end() {
+    let mut history = vec![opened(), handed_out(2, None, FIRST)];
+    let back = |history: &mut Vec<SessionEvent>| {
+        history.push(SessionEvent::HandleReissued { node: NodeId(Seq(2)), nonce: AGAIN });
+        let events = session(history).decide(finish(2, AGAIN, ANYBODY))?;
+        history.extend(events);
+        Ok(())
+    };
+    for _ in 0..MOST_RETURNS {
+        assert_eq!(back(&mut history), Ok(()));
+    }
+    assert_eq!(back(&mut history), Err(Rejection::TooManyReturns { returns: MOST_RETURNS }));
+    let rewound = SessionEvent::Rewound { to: NodeId(Seq(2)), by: "ada".into(), reason: text("go") };
+    history.push(rewound);
+    assert_eq!(back(&mut history), Ok(()), "a person has looked at it");
+}
+
+#[test]
 fn only_so_many_reissued_handles_are_remembered() {
     let mut session = session(&[opened(), handed_out(2, None, FIRST)]);
     for n in 0..40u8 {
