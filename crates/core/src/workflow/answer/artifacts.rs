@@ -190,7 +190,7 @@ fn fitted(contract: &Contract, name: &str, artifact: &Value) -> Result<Value, Ve
         let message = format!("`{name}` does not fit{}", problem.said());
         // Once is enough: the example may be long, and it is the same for all of them.
         let fix = match position {
-            0 => format!("{}; an artifact that fits: {}", problem.fix, contract.example),
+            0 => format!("{}; an artifact that fits: {}", problem.fix, contract.example_like(&value)),
             _ => problem.fix,
         };
         Reason::new("artifact_does_not_fit", message, fix)
