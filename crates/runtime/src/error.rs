@@ -129,9 +129,9 @@ pub enum Error {
     #[error("the answer cannot be taken, nothing was written: {}", in_words(.0))]
     BadAnswer(Vec<Reason>),
     #[error(
-        "step `{step}` is not on the way that led to where session `{session}` stands; `longhaul session show {session}` lists the steps, and those that were left behind cannot be gone back to"
+        "step `{step}` is not on the way that led to where session `{session}` stands; go back to one of: {steps}"
     )]
-    NeverHandedOut { session: SessionId, step: String },
+    NeverHandedOut { session: SessionId, step: String, steps: String },
     #[error(transparent)]
     Workflow(#[from] Problem),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]

@@ -68,6 +68,11 @@ fn a_step_can_be_read_and_answered_without_json() {
     shows!(home.longhaul(&["session", "advance", handle(&view), "--notes", "x"]), @r#"
         exit 3
         --- stdout
+        Not accepted:
+        - the step must set `size` (text)
+          fix: add `"size": …` to vars
+        9 of 10 attempts are left.
+
         # Look
 
         ## Workflow: Two steps
@@ -86,9 +91,6 @@ fn a_step_can_be_read_and_answered_without_json() {
         - `vars`: set `size` (text). Required.
 
         Session [session], step `look` (Look), 0 of 3 steps done
-          Not accepted:
-          - the step must set `size` (text)
-            fix: add `"size": …` to vars (9 of 10 attempts left)
           next: longhaul session advance [handle] --notes TEXT --vars '{"size": …}'
           next: longhaul session checkpoint [handle] --notes TEXT  # notes on the way
         --- stderr
@@ -273,6 +275,7 @@ fn resuming_ranks_by_words_then_place_and_changes_nothing() {
     assert_eq!(by_notes["step"]["stepId"], "tell");
     assert!(by_notes["step"]["prompt"].as_str().unwrap().contains("Be brief."), "{by_notes:#}");
     let by_id = resume(&[&id(&logout)[..9]]);
+    assert_eq!(resume(&[&id(&logout)[2..9]]), by_id, "as `show` takes it");
     assert_eq!((id(&by_id["step"]), handle(&by_id["step"])), (id(&logout), handle(&logout)));
     assert_eq!(home.longhaul(&["session", "resume", "unheard"]).code, Some(2));
     assert_eq!(log(&home), before);
