@@ -25,6 +25,14 @@ fn mistakes_in_steps_are_told_where_they_stand() {
             vec!["6:23 a step cannot be both `prompt` and `run`"],
         ),
         ("- { id: a, prompt: A, titel: T }\n", vec!["6:23 a step has no key `titel`"]),
+        (
+            "- { id: a, prmpt: A, colour: T, output: x }\n",
+            vec!["6:12 a step has no key `prmpt`", "6:22 a step has no key `colour`"],
+        ),
+        (
+            "- { id: a, run: make, colour: T }\n",
+            vec!["6:17 `run` must be a map, and this is a text", "6:23 a step has no key `colour`"],
+        ),
         ("- { id: a, prompt: A }\n- { id: a, prompt: B }\n", vec!["7:9 two steps have the id `a`"]),
         ("- { id: a, prompt: 5 }\n", vec!["6:20 `prompt` must be a text, and this is a number"]),
         ("- { id: a, prompt: ' ' }\n", vec!["6:20 `prompt` is blank"]),
@@ -392,4 +400,19 @@ fn values_and_parts_that_can_never_be_are_warnings() {
     ] {
         assert_eq!(told(&text), [""; 0], "{text}");
     }
+}
+
+#[test]
+fn a_command_and_a_contract_are_shown_as_they_are_written() {
+    let fix = |steps: &str| fix_of(&with_steps(steps));
+    assert_eq!(
+        fix("- { id: a, run: cargo test }\n"),
+        "write `run: { command: [cargo, test] }`: no shell looks at it"
+    );
+    let contract = fix("- { id: a, prompt: A, output: nothing }\n");
+    assert!(
+        contract.starts_with("declare it under `contracts:` as `nothing: { type: object, … }`"),
+        "{contract}"
+    );
+    assert_eq!(contract.matches("gate_verdict").count(), 1, "{contract}");
 }
