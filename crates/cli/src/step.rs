@@ -36,7 +36,7 @@ fn words(view: &StepView) -> String {
         text += &lines(&format!("warning: {warning}"), "  ");
     }
     if view.prompt.is_none() {
-        text += &refusal.lines().map(|line| format!("  {line}\n")).collect::<String>();
+        text += &refusal.lines().flat_map(|line| ["  ", line, "\n"]).collect::<String>();
     }
     if let Some(gate) = &view.gate {
         text += &gate_words(gate);

@@ -48,6 +48,10 @@ pub enum Error {
         "nobody is at a terminal to vouch for what the export brings, and it would count as if it had happened here: {claims}; nothing was imported, import it in a terminal"
     )]
     NobodyToVouch { claims: String },
+    #[error(
+        "the export brings more than a person can read at once and vouch for: {claims}; nothing was imported, export and import one session at a time (`longhaul session export ID`)"
+    )]
+    TooMuchToVouch { claims: String },
     #[error(transparent)]
     MalformedHandle(#[from] Malformed),
     #[error("the handle was not given out by session `{0}`; copy the one from its last answer")]
@@ -169,9 +173,11 @@ impl Error {
             Self::Workspace(rejection) => rejection.code(),
             Self::Git(longhaul_git::Error::NotARepository { .. }) => "E0301",
             Self::UnknownWorkspace(_) | Self::AmbiguousWorkspace(_) => "E0302",
-            Self::NoTerminal | Self::NobodyToVouch { .. } | Self::UnderAgent | Self::NotConfirmed { .. } => {
-                "E0303"
-            }
+            Self::NoTerminal
+            | Self::NobodyToVouch { .. }
+            | Self::TooMuchToVouch { .. }
+            | Self::UnderAgent
+            | Self::NotConfirmed { .. } => "E0303",
             Self::Untrustable { .. } | Self::NothingToTrust(_) | Self::ChangedMeanwhile => "E0304",
             Self::Config(_) => "E0401",
             Self::Secrets(_) => "E0402",
@@ -237,6 +243,7 @@ impl Error {
             | Self::NoSessionInExport
             | Self::NotASessionExport { .. }
             | Self::NobodyToVouch { .. }
+            | Self::TooMuchToVouch { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
             | Self::Git(_)

@@ -62,6 +62,7 @@ pub mod types {
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
     pub use longhaul_core::workflow::Workflow;
     pub use longhaul_core::workflow::answer::{Answer, Requires};
+    pub use longhaul_core::workflow::suggest::closest;
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         Channel, Checkout, Choice, CloseOutcome, Considered, Digest, Driver, Epoch, GateKind, NodeId,

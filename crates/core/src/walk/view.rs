@@ -215,14 +215,39 @@ fn leaves(steps: &[&Step]) -> usize {
     steps.iter().filter(|step| is_leaf(step)).count()
 }
 
+/// A gate that may be passed without anybody being asked is nobody's work, so it does not count.
 fn is_leaf(step: &Step) -> bool {
-    !matches!(step.kind, StepKind::Loop(_) | StepKind::Todo(_) | StepKind::Routine(_))
+    match step.kind {
+        StepKind::Loop(_) | StepKind::Todo(_) | StepKind::Routine(_) => false,
+        StepKind::Gate(_) => step.when.is_none(),
+        StepKind::Prompt(_)
+        | StepKind::Run(_)
+        | StepKind::Gather(_)
+        | StepKind::Parallel(_)
+        | StepKind::Spawn(_)
+        | StepKind::Deliver(_) => true,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::walk::tests::play::compiled;
+
+    #[test]
+    fn a_gate_that_may_be_skipped_is_never_counted_as_done() {
+        let workflow = compiled(
+            "longhaul: 1\nid: t.gates\nname: T\nversion: 1.0.0\nvars:\n  goal: { type: string }\nsteps:\n\
+             \x20 - { id: a, prompt: A }\n\
+             \x20 - { id: perhaps, when: { var: goal, equals: x }, gate: { by: person, question: Q } }\n\
+             \x20 - { id: surely, gate: { by: person, question: Q } }\n\
+             \x20 - { id: b, prompt: B }\n",
+        );
+        let progress = |id: &str| progress_at(&workflow, id);
+        assert_eq!(progress("perhaps"), Progress { done: 1, total: 3 });
+        assert_eq!(progress("surely"), Progress { done: 1, total: 3 });
+        assert_eq!(progress("b"), Progress { done: 2, total: 3 });
+    }
 
     #[test]
     fn a_loop_counts_what_lies_before_it_and_a_follow_up_is_one_more() {

@@ -53,11 +53,11 @@ impl Workflow {
     pub fn commands(&self) -> Vec<String> {
         let runs = self.all_steps().into_iter().filter_map(|step| step.kind.run());
         runs.flat_map(|run| match &run.what {
-            RunWhat::Command(words) => vec![words.join(" ")],
+            RunWhat::Command(words) => vec![shell_words(words)],
             RunWhat::Checks(_) => vec!["the checks that its workspace declares".to_owned()],
             RunWhat::Declared(checks) => {
                 let known = checks.iter().filter(|check| !check.run.is_empty());
-                known.map(|check| check.run.join(" ")).collect()
+                known.map(|check| shell_words(&check.run)).collect()
             }
         })
         .collect()
@@ -68,6 +68,18 @@ impl Workflow {
         let asks = |step: &Step| step.confirm.is_some() || matches!(step.kind, StepKind::Gate(_));
         self.all_steps().into_iter().any(asks)
     }
+}
+
+/// A command as one would type it: a word that a shell would take apart stands in quotes.
+pub(super) fn shell_words(words: &[String]) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=@%+,".contains(letter);
+    let quoted = |word: &String| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            return word.clone();
+        }
+        format!("'{}'", word.replace('\'', r"'\''"))
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 fn pin_step(step: &mut Step, checks: &[Check], missing: &mut Vec<Undeclared>) {
@@ -152,6 +164,13 @@ mod tests {
         };
         assert_eq!(pinned.iter().map(|check| check.name.as_str()).collect::<Vec<_>>(), ["unit", "lint"]);
         assert_eq!(named.commands(), ["make"]);
+    }
+
+    #[test]
+    fn words_that_a_shell_would_take_apart_are_quoted() {
+        let words = |words: &[&str]| shell_words(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(words(&["cargo", "test", "-p=core"]), "cargo test -p=core");
+        assert_eq!(words(&["sh", "-c", "rm -r a; echo 'b'", ""]), r"sh -c 'rm -r a; echo '\''b'\''' ''");
     }
 
     #[test]

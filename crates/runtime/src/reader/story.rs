@@ -56,6 +56,8 @@ pub enum Happened {
     Refused {
         node: NodeId,
         step: StepId,
+        /// What was handed in.
+        answer: Value,
         reasons: Vec<Reason>,
     },
     VarsChanged {
@@ -236,8 +238,8 @@ impl Teller<'_> {
                 Happened::HandedOut { node, step: self.learn(node, step), title }
             }
             SessionEvent::StepFinished { node, payload, .. } => self.finished(node, &payload)?,
-            SessionEvent::AttemptRefused { node, reasons, .. } => {
-                Happened::Refused { node, step: self.step(node), reasons }
+            SessionEvent::AttemptRefused { node, payload, reasons, .. } => {
+                Happened::Refused { node, step: self.step(node), answer: reader.value(&payload)?, reasons }
             }
             SessionEvent::VarsChanged { set, unset } => {
                 let value = |(name, content)| Ok((name, reader.value(&content)?));

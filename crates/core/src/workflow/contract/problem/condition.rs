@@ -26,7 +26,7 @@ pub(super) fn lead_to<'a>(root: &'a Value, evaluation: &str, instance: &str) -> 
     let mut rest = tokens.as_slice();
     while let Some((keyword, after)) = rest.split_first() {
         rest = after;
-        let place = || places.iter().take(walk.depth).map(|token| format!("/{token}")).collect::<String>();
+        let place = || places.iter().take(walk.depth).flat_map(|token| ["/", token]).collect::<String>();
         match keyword.as_str() {
             "then" | "else" => {
                 if let Some(condition) = walk.schema.get("if") {

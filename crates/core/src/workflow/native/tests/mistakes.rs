@@ -298,7 +298,10 @@ fn a_file_without_its_mark_is_told_to_have_one() {
 #[test]
 fn a_slip_in_the_key_that_makes_a_step_is_understood() {
     assert_eq!(fix_of(&with_steps("- { id: a, promt: A }\n")), "did you mean `prompt`?");
-    assert_eq!(told(&with_steps("- { id: a, novelty: A }\n")), ["6:9 the step `a` does nothing"]);
+    assert_eq!(
+        told(&with_steps("- { id: a, novelty: A }\n")),
+        ["6:9 the step `a` does nothing", "6:12 a step has no key `novelty`"]
+    );
 }
 
 #[test]
@@ -415,4 +418,18 @@ fn a_command_and_a_contract_are_shown_as_they_are_written() {
         "{contract}"
     );
     assert_eq!(contract.matches("gate_verdict").count(), 1, "{contract}");
+}
+
+#[test]
+fn an_outcome_that_no_command_has_is_warned_about() {
+    let steps = |word: &str| {
+        with_steps(&format!(
+            "- {{ id: again, loop: {{ until: {{ var: work.outcome, equals: {word} }}, max: 3 }}, steps: [{{ id: w, run: {{ command: [make] }}, into: work }}] }}\n"
+        ))
+    };
+    assert_eq!(told(&steps("passed")), [""; 0]);
+    let warned = compiled(&steps("pased")).diagnostics;
+    assert_eq!(warned.len(), 1, "{warned:#?}");
+    assert_eq!(warned[0].message, "`work.outcome` is never `pased`");
+    assert_eq!(warned[0].fix.as_deref(), Some("did you mean `passed`?"));
 }
