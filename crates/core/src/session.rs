@@ -38,6 +38,7 @@ pub use command::{
     Actor, Arrival, Command, FinishStep, GateAnswer, NewGate, NewStep, Onward, OpenSession, PinWorkflow,
     RefuseAttempt, Rejection, RewindTo, channel_word,
 };
+pub use decide::ATTEMPTS_LEFT;
 
 use crate::handle::Handle;
 
