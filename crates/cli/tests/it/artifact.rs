@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use longhaul_runtime::types::Handle;
 use serde_json::json;
 
 use crate::support::{Home, shows};
@@ -64,15 +65,10 @@ fn two_answers_to_one_step_have_two_ids_and_the_first_is_left_behind() {
     advance(&home, &first, &["--artifact", r#"{"text": "FIRST"}"#]);
     let system = home.system();
     let node = handle(&first).split('.').nth(1).unwrap();
-    let again = system.commands().unwrap().rehydrated_view(&handle(&first).parse().unwrap()).unwrap();
-    home.longhaul(&[
-        "session",
-        "advance",
-        &again.continue_token.unwrap(),
-        "--artifact",
-        r#"{"text": "SECOND"}"#,
-    ])
-    .succeeded();
+    let answered: Handle = handle(&first).parse().unwrap();
+    let again = system.commands().unwrap().ask_again(answered.session, answered.node, None).unwrap();
+    let second = ["session", "advance", &again.to_string(), "--artifact", r#"{"text": "SECOND"}"#];
+    home.longhaul(&second).succeeded();
     let rows = home.longhaul(&["artifact", "list", id(&first), "--json"]).rows();
     let told: Vec<_> = rows.iter().map(|row| (row["id"].as_str().unwrap(), &row["left_behind"])).collect();
     let (one, two) = (format!("{}.{node}.1", id(&first)), format!("{}.{node}.2", id(&first)));
