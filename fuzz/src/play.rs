@@ -44,7 +44,7 @@ impl Play {
             vars.iter().map(|(name, value)| (name.clone(), Content::Inline(value.clone()))).collect();
         let vars = vars.into_iter().map(|(name, value)| (name, Arc::new(value))).collect();
         let (place, coordinator, items) = (Place::default(), Coordinator::Parent, Vec::new());
-        let standing = Standing { workflow: &workflow, coordinator, place, vars, items };
+        let standing = Standing { session: SESSION, workflow: &workflow, coordinator, place, vars, items };
         let given = Given { nonce: Nonce::from_bytes([0; 5]), now: Timestamp(0) };
         let onward = Walk::new(standing, given).begin().ok()?;
         let pin = PinWorkflow {
@@ -197,7 +197,8 @@ impl Play {
         let (session, place) = (&self.session, self.session.place.clone());
         let items = place.frames.iter().map(|frame| frame.items.as_ref().map(value)).collect();
         let vars = session.vars.iter().map(|(name, content)| (name.clone(), value(content))).collect();
-        Standing { workflow: &self.workflow, coordinator: Coordinator::Parent, place, vars, items }
+        let coordinator = Coordinator::Parent;
+        Standing { session: SESSION, workflow: &self.workflow, coordinator, place, vars, items }
     }
 
     fn decide(&mut self, command: Command) {

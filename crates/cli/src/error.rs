@@ -59,8 +59,15 @@ pub(crate) enum CliError {
     WeakToken { name: &'static str },
     #[error("`{0}` is not an error code; `longhaul explain` lists them")]
     UnknownCode(String),
-    #[error("there is no command `{0}`; `longhaul help --all` lists them")]
-    UnknownCommand(String),
+    #[error("there is no command `{words}`; {}", advice(meant.as_deref()))]
+    UnknownCommand { words: String, meant: Option<String> },
+}
+
+fn advice(meant: Option<&str>) -> String {
+    meant.map_or_else(
+        || "`longhaul help --all` lists them".to_owned(),
+        |meant| format!("did you mean `{meant}`?"),
+    )
 }
 
 impl CliError {
@@ -93,7 +100,7 @@ impl CliError {
             | Self::Listen { .. }
             | Self::WeakToken { .. }
             | Self::UnknownCode(_)
-            | Self::UnknownCommand(_) => None,
+            | Self::UnknownCommand { .. } => None,
         }
     }
 
@@ -113,7 +120,7 @@ impl CliError {
             | Self::SessionWithoutLeaf
             | Self::WeakToken { .. }
             | Self::UnknownCode(_)
-            | Self::UnknownCommand(_) => Kind::Usage,
+            | Self::UnknownCommand { .. } => Kind::Usage,
             Self::File { .. } | Self::NoStore { .. } | Self::NoHome | Self::Mcp(_) | Self::Listen { .. } => {
                 Kind::Environment
             }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use longhaul_runtime::types::{Channel, GateView, Requires, StepView, channel_word};
+use longhaul_runtime::types::{ATTEMPTS_LEFT, Blocked, Channel, GateView, Requires, StepView, channel_word};
 
 use crate::context::Context;
 use crate::error::{CliError, REFUSED};
@@ -20,8 +20,14 @@ pub(crate) fn exit(view: &StepView) -> ExitCode {
 }
 
 fn words(view: &StepView) -> String {
+    let refusal = view.blocked.as_ref().map(|blocked| blocked_words(view, blocked)).unwrap_or_default();
     let mut text = String::new();
     if let Some(prompt) = &view.prompt {
+        // Whoever was refused knows the step, and must not look for the refusal below it.
+        if !refusal.is_empty() {
+            text += &refusal;
+            text.push('\n');
+        }
         text += &lines(prompt, "");
         text.push('\n');
     }
@@ -29,17 +35,24 @@ fn words(view: &StepView) -> String {
     for warning in &view.warnings {
         text += &lines(&format!("warning: {warning}"), "  ");
     }
-    if let Some(blocked) = &view.blocked {
-        text += &lines(if view.continue_token.is_some() { "Not accepted:" } else { "Stopped:" }, "  ");
-        for reason in &blocked.reasons {
-            text += &lines(&format!("- {}", reason.message), "  ");
-            text += &lines(&format!("  fix: {}", reason.fix), "  ");
-        }
+    if view.prompt.is_none() {
+        text += &refusal.lines().flat_map(|line| ["  ", line, "\n"]).collect::<String>();
     }
     if let Some(gate) = &view.gate {
         text += &gate_words(gate);
     }
     text + &next(view)
+}
+
+fn blocked_words(view: &StepView, blocked: &Blocked) -> String {
+    let mut text = lines(if view.continue_token.is_some() { "Not accepted:" } else { "Stopped:" }, "");
+    let (left, reasons): (Vec<_>, Vec<_>) =
+        blocked.reasons.iter().partition(|reason| reason.code == ATTEMPTS_LEFT);
+    for reason in reasons {
+        text += &lines(&format!("- {}", reason.message), "");
+        text += &lines(&format!("  fix: {}", reason.fix), "");
+    }
+    text + &left.iter().map(|reason| lines(&format!("{}.", reason.message), "")).collect::<String>()
 }
 
 fn heading(view: &StepView) -> String {

@@ -40,6 +40,7 @@ pub use command::{
     Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewGate, NewStep, Onward, OpenSession,
     PinWorkflow, RefuseAttempt, Rejection, RewindTo, channel_word,
 };
+pub use decide::ATTEMPTS_LEFT;
 
 use crate::handle::Handle;
 

@@ -19,9 +19,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use longhaul_events::{
-    Choice, CloseOutcome, Considered, Content, Nonce, Place, Reason, SessionEvent, StepId, Timestamp,
+    Choice, CloseOutcome, Considered, Content, Nonce, Place, Reason, SessionEvent, SessionId, StepId,
+    Timestamp,
 };
 use serde_json::{Value, json};
+
+pub use results::{ANOTHER_SESSION, MEND};
 
 use crate::session::{Arrival, NewStep, Onward};
 use crate::workflow::allowance::Allowance;
@@ -42,6 +45,8 @@ const FOLLOW_UP: &str = "follow-up:";
 /// Where a session stands, with every value at hand.
 #[derive(Debug, Clone)]
 pub struct Standing<'a> {
+    /// Named where a person is told what to type.
+    pub session: SessionId,
     pub workflow: &'a Workflow,
     /// Who judges for a coordinator's gate.
     pub coordinator: Coordinator,
@@ -73,6 +78,7 @@ pub type Way = Result<Onward, Vec<Reason>>;
 /// One search for the way on.
 #[derive(Debug)]
 pub struct Walk<'a> {
+    session: SessionId,
     workflow: &'a Workflow,
     coordinator: Coordinator,
     given: Given,
@@ -112,8 +118,9 @@ enum Found<'a> {
 
 impl<'a> Walk<'a> {
     pub fn new(standing: Standing<'a>, given: Given) -> Self {
-        let Standing { workflow, coordinator, place, vars, items } = standing;
+        let Standing { session, workflow, coordinator, place, vars, items } = standing;
         Self {
+            session,
             workflow,
             coordinator,
             given,

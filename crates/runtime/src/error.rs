@@ -49,6 +49,10 @@ pub enum Error {
         "nobody is at a terminal to vouch for what the export brings, and it would count as if it had happened here: {claims}; nothing was imported, import it in a terminal"
     )]
     NobodyToVouch { claims: String },
+    #[error(
+        "the export brings more than a person can read at once and vouch for: {claims}; nothing was imported, export and import one session at a time (`longhaul session export ID`)"
+    )]
+    TooMuchToVouch { claims: String },
     #[error(transparent)]
     MalformedHandle(#[from] Malformed),
     #[error("the handle was not given out by session `{0}`; copy the one from its last answer")]
@@ -138,9 +142,9 @@ pub enum Error {
     #[error("the answer cannot be taken, nothing was written: {}", in_words(.0))]
     BadAnswer(Vec<Reason>),
     #[error(
-        "step `{step}` is not on the way that led to where session `{session}` stands; `longhaul session show {session}` lists the steps, and those that were left behind cannot be gone back to"
+        "step `{step}` is not on the way that led to where session `{session}` stands; go back to one of: {steps}"
     )]
-    NeverHandedOut { session: SessionId, step: String },
+    NeverHandedOut { session: SessionId, step: String, steps: String },
     #[error(transparent)]
     Workflow(#[from] Problem),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
@@ -186,9 +190,11 @@ impl Error {
             ) => "E0706",
             Self::Worktree(error) => error.code(),
             Self::UnknownWorkspace(_) | Self::AmbiguousWorkspace(_) => "E0302",
-            Self::NoTerminal | Self::NobodyToVouch { .. } | Self::UnderAgent | Self::NotConfirmed { .. } => {
-                "E0303"
-            }
+            Self::NoTerminal
+            | Self::NobodyToVouch { .. }
+            | Self::TooMuchToVouch { .. }
+            | Self::UnderAgent
+            | Self::NotConfirmed { .. } => "E0303",
             Self::Untrustable { .. } | Self::NothingToTrust(_) | Self::ChangedMeanwhile => "E0304",
             Self::Config(_) => "E0401",
             Self::Secrets(_) => "E0402",
@@ -282,6 +288,7 @@ impl Error {
             | Self::NoSessionInExport
             | Self::NotASessionExport { .. }
             | Self::NobodyToVouch { .. }
+            | Self::TooMuchToVouch { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
             | Self::Git(_)

@@ -66,12 +66,13 @@ pub mod types {
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
     pub use longhaul_core::handle::Handle;
     pub use longhaul_core::retention::{Action, Plan, Target};
-    pub use longhaul_core::session::channel_word;
+    pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;
     pub use longhaul_core::units::show_size;
-    pub use longhaul_core::walk::view::{GateView, StepView};
+    pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
     pub use longhaul_core::workflow::Workflow;
     pub use longhaul_core::workflow::answer::{Answer, Requires};
+    pub use longhaul_core::workflow::suggest::closest;
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         CallOutcome, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,

@@ -110,7 +110,7 @@ fn notes(story: &[StoryEntry], artifacts: &[Artifact]) -> Vec<String> {
         if let Happened::Finished { node, .. } | Happened::Refused { node, .. } = &entry.what {
             notes.retain(|(of, _)| of.as_ref() != Some(node));
         }
-        if let Happened::Refused { node, step, reasons } = &entry.what {
+        if let Happened::Refused { node, step, reasons, .. } = &entry.what {
             let times = refused.entry(*node).or_default();
             *times += 1;
             let reasons: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();

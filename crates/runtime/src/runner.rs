@@ -20,6 +20,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use longhaul_core::session::{At, Rejection};
+use longhaul_core::walk::{ANOTHER_SESSION, MEND};
 use longhaul_core::workflow::step::RunWhat;
 use longhaul_events::{Epoch, SessionId};
 use longhaul_exec::Stopper;
@@ -35,6 +36,7 @@ use crew::Crew;
 pub use crew::Walled;
 pub(crate) use leftovers::is_dead;
 use leftovers::{SessionLabel, this_process};
+use permission::Refusal;
 
 /// How long a runner that died keeps others waiting.
 const LEASE_MS: u64 = 15_000;
@@ -244,7 +246,7 @@ const fn may_pass(error: &Error) -> bool {
 struct Place<'a> {
     directory: Option<PathBuf>,
     /// Why nothing may be run here.
-    refusal: Option<String>,
+    refusal: Option<Refusal>,
     session: SessionId,
     /// What commands carry, so that they are found when we are gone.
     label: String,
@@ -258,18 +260,25 @@ impl<'a> Place<'a> {
         let checkout = commands.checkout_of(id)?;
         let refusal = match (&checkout, session.workspace) {
             // A checkout that cannot be looked at is one more reason not to run anything in it.
-            (Some(checkout), Some(workspace)) => {
-                system.refusal_to_run(workspace, checkout).unwrap_or_else(|error| Some(error.to_string()))
-            }
-            (Some(_) | None, None) | (None, Some(_)) => {
-                Some("the session has no workspace, and commands are run in workspaces only".to_owned())
-            }
+            (Some(checkout), Some(workspace)) => system
+                .refusal_to_run(workspace, checkout)
+                .unwrap_or_else(|error| Some(Refusal::Mendable(error.to_string()))),
+            (Some(_) | None, None) | (None, Some(_)) => Some(Refusal::Final(
+                "the session has no workspace, and commands are run in workspaces only".to_owned(),
+            )),
         };
         let own = session.workplace.filter(|workplace| !workplace.is_gone);
         let directory = own.map(|own| own.checkout.path).or(checkout.map(|checkout| checkout.path));
         let directory = directory.map(PathBuf::from);
         Ok(Self { directory, refusal, session: id, label: label.of_command(epoch), commands })
     }
+}
+
+/// The same where doing it again in this session would come to the same: what it pinned is what is wrong.
+fn never_in_this_session(because: impl Into<String>) -> Value {
+    let mut value = could_not_run(because);
+    value[MEND] = json!(ANOTHER_SESSION);
+    value
 }
 
 /// The outcome of something that was not even tried.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use longhaul_core::walk::view::StepView;
 use longhaul_core::workflow::{Step, StepKind, Workflow};
 use longhaul_core::workspace::TrustState;
-use longhaul_events::{Checkout, WorkspaceId};
+use longhaul_events::{Checkout, Reason, WorkspaceId};
 use serde_json::{Map, Value};
 
 use crate::commands::Commands;
@@ -59,21 +59,23 @@ impl System {
     }
 
     /// Puts the workspace's checks into the workflow, and says which of them nobody declares.
-    fn pin_checks(&self, workflow: &mut Workflow) -> Result<Option<String>, Error> {
+    fn pin_checks(&self, workflow: &mut Workflow) -> Result<Vec<String>, Error> {
         let missing = workflow.pin_checks(&self.config()?.checks);
-        Ok((!missing.is_empty()).then(|| {
-            let names: Vec<String> = missing.iter().map(|name| format!("`{name}`")).collect();
+        let said = missing.iter().map(|missing| {
             format!(
-                "nobody declares the checks {}, so they cannot be run; add them to `checks:` in `.longhaul/config.yml`",
-                names.join(", ")
+                "{}, so it cannot be run; add `checks:` to `.longhaul/config.yml` and start another session",
+                missing.said()
             )
-        }))
+        });
+        Ok(said.collect())
     }
 
     fn ground(&self, commands: &Commands, workflow: &Workflow) -> Result<Ground, Error> {
         let located = match workspaces::locate(self.directory()) {
             Ok(located) => located,
-            Err(Error::Git(longhaul_git::Error::NotARepository { .. })) => return Ok(outside(workflow)),
+            Err(Error::Git(longhaul_git::Error::NotARepository { .. })) => {
+                return outside(workflow);
+            }
             Err(error) => return Err(error),
         };
         let change = commands.add_workspace(self.directory(), None)?;
@@ -124,12 +126,15 @@ fn asks_for_network(step: &Step) -> bool {
     step.kind.run().is_some_and(|run| run.network.is_some())
 }
 
-fn outside(workflow: &Workflow) -> Ground {
-    let runs = workflow.runs_commands().then(|| {
-        "this folder is in no git repository, so the commands of the workflow cannot be run; start it in a repository"
-            .to_owned()
-    });
-    Ground { warnings: runs.into_iter().collect(), ..Ground::default() }
+fn outside(workflow: &Workflow) -> Result<Ground, Error> {
+    if !workflow.runs_commands() {
+        return Ok(Ground::default());
+    }
+    Err(Error::BadStart(vec![Reason::new(
+        "commands_outside_git",
+        format!("workflow `{}` runs commands, and this folder is in no git repository", workflow.id),
+        "start it in a repository; commands are run in workspaces only",
+    )]))
 }
 
 fn checkout(located: &Located) -> Result<Option<Checkout>, Error> {

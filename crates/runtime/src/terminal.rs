@@ -33,14 +33,25 @@ pub struct Person {
     pub name: String,
 }
 
+/// How much is shown at a time: what has scrolled away was not read.
+const PAGE_LINES: usize = 60;
+
 /// Shows the question on the terminal and waits for the word.
 pub fn confirm(question: &Question) -> Result<Person, Error> {
     if is_under_agent() {
         return Err(Error::UnderAgent);
     }
     let mut terminal = open()?;
-    let lines: String = question.lines.iter().map(|line| visible(line) + "\n").collect();
-    let shown = format!("{lines}Type `{}` to confirm: ", question.word);
+    let lines: Vec<String> = question.lines.iter().map(|line| visible(line) + "\n").collect();
+    let mut pages: Vec<&[String]> = lines.chunks(PAGE_LINES).collect();
+    let last = pages.pop().unwrap_or_default();
+    for (number, page) in (1..).zip(pages) {
+        let more = format!("{}-- page {number}; Enter shows more --", page.concat());
+        terminal.write_all(more.as_bytes()).map_err(|_| Error::NoTerminal)?;
+        let mut enter = String::new();
+        BufReader::new(&terminal).read_line(&mut enter).map_err(|_| Error::NoTerminal)?;
+    }
+    let shown = format!("{}Type `{}` to confirm: ", last.concat(), question.word);
     // What was typed before the question is no answer to it.
     tcflush(&terminal, QueueSelector::IFlush).map_err(|_| Error::NoTerminal)?;
     terminal.write_all(shown.as_bytes()).map_err(|_| Error::NoTerminal)?;

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::CommandFactory as _;
+use longhaul_runtime::types::closest;
 use serde::Serialize;
 use serde_json::json;
 
@@ -44,9 +45,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let mut tree = Cli::command();
     tree.build();
     let mut found = &mut tree;
-    for name in &args.command {
-        let below = found.find_subcommand_mut(name);
-        found = below.ok_or_else(|| CliError::UnknownCommand(args.command.join(" ")))?;
+    for (depth, name) in args.command.iter().enumerate() {
+        let names: Vec<String> = found.get_subcommands().map(|below| below.get_name().to_owned()).collect();
+        let unknown = || {
+            let near = closest(name, names.iter().map(String::as_str));
+            let meant = near.map(|near| [&args.command[..depth], &[near.to_owned()]].concat().join(" "));
+            CliError::UnknownCommand { words: args.command.join(" "), meant }
+        };
+        found = found.find_subcommand_mut(name).ok_or_else(unknown)?;
     }
     let help = found.render_long_help().to_string();
     context.output.text(&help, &json!({"help": help}))?;

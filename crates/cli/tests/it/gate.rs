@@ -54,7 +54,11 @@ fn a_rejected_gate_fails_the_session_with_the_words_that_were_said() {
         after["blocked"]["reasons"][0]["message"].as_str().unwrap().contains("far too much"),
         "{after:#}"
     );
-    assert_eq!(home.longhaul(&["gate", "list", "--json"]).rows(), [] as [Value; 0]);
+    let fix = after["blocked"]["reasons"][0]["fix"].as_str().unwrap();
+    let back = format!("longhaul session rewind {} --to sure --reason TEXT", id(&view));
+    assert!(fix.contains(&back), "{fix}");
+    home.longhaul(&["session", "rewind", id(&view), "--to", "sure", "--reason", "asked again"]).succeeded();
+    assert_eq!(home.longhaul(&["gate", "list", "--json"]).rows().len(), 1);
 }
 
 #[test]
@@ -107,6 +111,13 @@ fn gates_are_listed_and_shown_with_what_led_to_them() {
         hint: longhaul explain E0209
     ");
     let view = at_the_gate(&home, TWO_STEPS);
+    shows!(home.longhaul(&["gate", "show", "nope"]), @r"
+        exit 2
+        --- stdout
+        --- stderr
+        error[E0209]: there is no gate `nope`; `longhaul gate list` shows the open ones
+        hint: longhaul explain E0209
+    ");
     let row = one(&home.longhaul(&["gate", "list", "--json"]).succeeded());
     assert_eq!(
         (&row["id"], &row["state"], &row["accepts"]),

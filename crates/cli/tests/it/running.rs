@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::support::{Home, git};
-use crate::walking::{advance, handle, id, one, workflow};
+use crate::support::{Home, git, shows};
+use crate::walking::{advance, handle, id, one, try_advance, workflow};
 
 /// A step, a command, and a step that tells how it ended.
 pub(crate) fn running(command: &str) -> String {
@@ -93,23 +93,66 @@ fn nothing_is_run_in_a_workspace_that_nobody_trusts() {
 }
 
 #[test]
-fn outside_of_git_nothing_is_run() {
+fn outside_of_git_what_runs_commands_does_not_start() {
     let home = Home::new();
-    fs::create_dir(home.join("repo")).unwrap();
     workflow(&home, "team.run.yml", &running("[touch, done]"));
-    let first = begin(&home);
-    assert!(first["warnings"].to_string().contains("in no git repository"), "{first:#}");
-    let last = advance(&home, &first, &["--notes", "Begun."]);
-    assert!(last["prompt"].as_str().unwrap().contains("It could_not_run"), "{last:#}");
+    let start = ["session", "start", "--workflow", "team.run", "--goal", "it"];
+    shows!(home.longhaul(&start), @r"
+        exit 2
+        --- stdout
+        --- stderr
+        error[E0602]: the session cannot start: workflow `team.run` runs commands, and this folder is in no git repository; start it in a repository; commands are run in workspaces only
+        hint: longhaul explain E0602
+    ");
+    assert_eq!(home.longhaul(&["session", "list", "--json"]).rows().len(), 0);
 }
 
 #[test]
-fn checks_that_nobody_declares_are_named_at_the_start() {
+fn checks_that_nobody_declares_are_named_at_the_start_and_by_validate() {
     let home = Home::new();
     plain_repository(&home);
-    workflow(&home, "team.run.yml", &running("[x]").replace("command: [x]", "checks: [unit]"));
+    let text = running("[x]").replace("command: [x]", "checks: all").replace(", into: work", "");
+    let text = text.split("  - { id: last").next().unwrap().to_owned();
+    workflow(&home, "team.run.yml", &text);
+    shows!(home.run(&["workflow", "validate", "team.run"]).inside("repo").go(), @r"
+        exit 0
+        --- stdout
+        warning: step `work` runs all checks of the workspace, and it declares none
+          --> [HOME]/home/config/workflows/team.run.yml:10:35
+           |
+        10 |   - { id: work, title: Work, run: { checks: all } }
+           |                                   ^^^^^^^^^^^^^^^
+           |
+           = help: declare them under `checks:` in `.longhaul/config.yml`
+        --- stderr
+        1 file: 0 errors, 1 warning
+    ");
     let first = begin(&home);
-    assert!(first["warnings"].to_string().contains("nobody declares the checks `unit`"), "{first:#}");
+    let warned = "runs all checks of the workspace, and it declares none";
+    assert!(first["warnings"].to_string().contains(warned), "{first:#}");
+    let stopped = one(&try_advance(&home, &first, &["--notes", "Begun."]));
+    let reason = &stopped["blocked"]["reasons"][0];
+    assert!(reason["message"].as_str().unwrap().contains("the workspace declares no checks"), "{reason:#}");
+    assert!(reason["fix"].as_str().unwrap().contains("then start another session"), "{reason:#}");
+}
+
+#[test]
+fn a_file_in_a_repository_without_a_folder_to_trust_gets_a_remedy_that_works() {
+    let home = Home::new();
+    plain_repository(&home);
+    let text = running("[touch, done]");
+    fs::write(home.join("repo/mine.yml"), &text).unwrap();
+    let start =
+        |what| home.run(&["session", "start", "--workflow", what, "--goal", "it"]).inside("repo").go();
+    shows!(start("./mine.yml"), @r"
+        exit 3
+        --- stdout
+        --- stderr
+        error[E0612]: `./mine.yml` cannot start in `[HOME]/repo`, which has no `.longhaul/` that a person could trust; put the file in `[HOME]/home/config/workflows` and start it by its id
+        hint: longhaul explain E0612
+    ");
+    workflow(&home, "mine.yml", &text);
+    start("team.run").succeeded();
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn the_quick_task_is_walked_from_start_to_end() {
     let expected = "sessionId stepId title prompt continueToken checkpointToken isComplete requires blocked gate \
                     working progress warnings";
     assert_eq!(keys, expected.split_whitespace().collect::<Vec<_>>());
-    assert_eq!(first["progress"], json!({"done": 0, "total": 5}));
+    assert_eq!(first["progress"], json!({"done": 0, "total": 4}));
     assert!(first["prompt"].as_str().unwrap().contains("sort the list of users"));
     let session = id(&first).to_owned();
     assert_eq!(walk_to_the_end(&home, first), ["understand", "do", "verify", "summary"]);
@@ -59,7 +59,7 @@ fn a_step_can_be_read_and_answered_without_json() {
         - `notes`: what you did, what you found and how you know it. Required.
         - `vars`: set `size` (text). Required.
 
-        Session [session], step `look` (Look), 0 of 3 steps done
+        Session [session], step `look` (Look), 0 of 2 steps done
           next: longhaul session advance [handle] --notes TEXT --vars '{"size": …}'
           next: longhaul session checkpoint [handle] --notes TEXT  # notes on the way
         --- stderr
@@ -68,6 +68,11 @@ fn a_step_can_be_read_and_answered_without_json() {
     shows!(home.longhaul(&["session", "advance", handle(&view), "--notes", "x"]), @r#"
         exit 3
         --- stdout
+        Not accepted:
+        - the step must set `size` (text)
+          fix: add `"size": …` to vars
+        9 of 10 attempts are left.
+
         # Look
 
         ## Workflow: Two steps
@@ -85,10 +90,7 @@ fn a_step_can_be_read_and_answered_without_json() {
         - `notes`: what you did, what you found and how you know it. Required.
         - `vars`: set `size` (text). Required.
 
-        Session [session], step `look` (Look), 0 of 3 steps done
-          Not accepted:
-          - the step must set `size` (text)
-            fix: add `"size": …` to vars (9 of 10 attempts left)
+        Session [session], step `look` (Look), 0 of 2 steps done
           next: longhaul session advance [handle] --notes TEXT --vars '{"size": …}'
           next: longhaul session checkpoint [handle] --notes TEXT  # notes on the way
         --- stderr
@@ -128,6 +130,7 @@ fn an_answer_that_does_not_do_is_on_record_and_the_step_stays_under_a_new_handle
     assert_eq!(advance(&home, &again, &LOOKED)["stepId"], "tell");
     let shown = home.longhaul(&["session", "show", id(&first)]).succeeded().stdout;
     assert!(shown.contains("an answer to `look` was not accepted"), "{shown}");
+    assert!(shown.contains("it was: {"), "{shown}");
 }
 
 #[test]
@@ -273,6 +276,7 @@ fn resuming_ranks_by_words_then_place_and_changes_nothing() {
     assert_eq!(by_notes["step"]["stepId"], "tell");
     assert!(by_notes["step"]["prompt"].as_str().unwrap().contains("Be brief."), "{by_notes:#}");
     let by_id = resume(&[&id(&logout)[..9]]);
+    assert_eq!(resume(&[&id(&logout)[2..9]]), by_id, "as `show` takes it");
     assert_eq!((id(&by_id["step"]), handle(&by_id["step"])), (id(&logout), handle(&logout)));
     assert_eq!(home.longhaul(&["session", "resume", "unheard"]).code, Some(2));
     assert_eq!(log(&home), before);

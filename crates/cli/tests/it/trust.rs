@@ -235,3 +235,18 @@ fn what_is_absent_or_no_folder_of_files_cannot_be_trusted() {
         hint: longhaul explain E0301
     ");
 }
+
+#[test]
+fn what_is_long_is_shown_page_by_page() {
+    let home = registered();
+    for number in 0..70 {
+        fs::write(home.join(format!("shop/.longhaul/rule-{number}.md")), "x").unwrap();
+    }
+    let mut terminal = Terminal::start_in(&home, &home.join("shop"), &["workspace", "trust"], &[]);
+    terminal.wait_for("page 1; Enter shows more");
+    terminal.type_text("\n");
+    terminal.wait_for(ASKED);
+    terminal.type_text("trust\n");
+    terminal.end().0.succeeded();
+    assert_eq!(state(&home), "trusted");
+}

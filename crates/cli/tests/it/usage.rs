@@ -51,6 +51,7 @@ fn words_that_are_not_ours_are_refused_with_2() {
         "explain E0101 E0102",
         "explain E9999",
         "help frobnicate",
+        "help sesion show",
         "help --all log",
         "--config gc",
         "-c colour=red gc",
@@ -115,6 +116,8 @@ fn words_that_are_not_ours_are_refused_with_2() {
           2 error: `E9999` is not an error code; `longhaul explain` lists them
         help frobnicate
           2 error: there is no command `frobnicate`; `longhaul help --all` lists them
+        help sesion show
+          2 error: there is no command `sesion show`; did you mean `session`?
         help --all log
           2 error: the argument '--all' cannot be used with '[COMMAND]...'
         --config gc

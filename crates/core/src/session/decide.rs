@@ -11,6 +11,9 @@ use super::command::{
 };
 use super::{Lease, MOST_RETURNS, OpenGate, Session, Workplace};
 
+/// The code of the reason that says how often one may still try.
+pub const ATTEMPTS_LEFT: &str = "attempts_left";
+
 /// No driver asks for more.
 const LONGEST_LEASE_MS: u64 = 60 * 60 * 1000;
 
@@ -191,11 +194,22 @@ impl Session {
             epoch,
         });
         if refusals >= attempts {
-            let reasons = vec![out_of_attempts(&step.0, attempts)];
+            let reasons = vec![self.out_of_attempts(&step.0, attempts)];
             let park = Arrival::Park { step, reasons, place };
             self.trail(&mut events).go(Some(node), park.into());
         }
         Ok(events)
+    }
+
+    fn out_of_attempts(&self, step: &str, attempts: u32) -> Reason {
+        let id = self.id;
+        Reason::new(
+            "attempts_used_up",
+            format!("step `{step}` was refused {attempts} times, which is all it allows"),
+            format!(
+                "a person looks at the refusals (`longhaul session show {id}`), then takes it up again (`longhaul session rewind {id} --to {step} --reason TEXT`) or ends it (`longhaul session cancel {id}`)"
+            ),
+        )
     }
 
     /// Lets a live handle act: the newest as it is, a reissued one by a fork.
@@ -404,19 +418,13 @@ fn expired(lease: &Lease) -> SessionEvent {
     SessionEvent::DriverExpired { epoch: lease.epoch, expired_at: lease.expires_at }
 }
 
-/// Said with the last reason, and so recorded with it: the same call gets the same words for ever.
+/// A reason like the others, and so recorded with them: the same call gets the same words for ever.
 fn with_attempts_left(mut reasons: Vec<Reason>, left: u32, attempts: u32) -> Vec<Reason> {
-    if let Some(last) = reasons.last_mut() {
-        last.fix = format!("{} ({left} of {attempts} attempts left)", last.fix);
-    }
+    let are = if left == 1 { "is" } else { "are" };
+    let fix = match left {
+        0 => "a person has to look at it now",
+        _ => "mend everything above, then hand in all of the answer again",
+    };
+    reasons.push(Reason::new(ATTEMPTS_LEFT, format!("{left} of {attempts} attempts {are} left"), fix));
     reasons
-}
-
-fn out_of_attempts(step: &str, attempts: u32) -> Reason {
-    Reason {
-        code: "attempts_used_up".to_owned(),
-        message: format!("step `{step}` was refused {attempts} times, which is all it allows"),
-        fix: "a person looks at the refusals (`longhaul session show`) and rewinds or cancels the session"
-            .to_owned(),
-    }
 }

@@ -12,6 +12,10 @@ use crate::workflow::scope::cut;
 use crate::workflow::step::{Gate, GateBy, Gather, LoopOver, Todo};
 use crate::workflow::{Prompt, Step, StepKind};
 
+/// Where a result says what mends it, and the word for what doing it again cannot mend.
+pub const MEND: &str = "mend";
+pub const ANOTHER_SESSION: &str = "another_session";
+
 impl<'a> Walk<'a> {
     /// After an answer that was accepted.
     pub fn after_step(mut self, id: &StepId, accepted: Accepted) -> Way {
@@ -36,7 +40,7 @@ impl<'a> Walk<'a> {
             StepKind::Run(run) => match &run.into {
                 Some(into) => self.keep(step, into, result.clone()),
                 None if passed => self.leave(step),
-                None => Found::Park(step, vec![not_passed(step, result)]),
+                None => Found::Park(step, vec![self.not_passed(step, result)]),
             },
             StepKind::Gather(gather) if result["found"] == true => {
                 self.keep(step, &gather.into, result["value"].clone())
@@ -51,7 +55,7 @@ impl<'a> Walk<'a> {
             | StepKind::Routine(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
-            | StepKind::Deliver(_) => barred(step, result),
+            | StepKind::Deliver(_) => self.barred(step, result),
         };
         self.search(found)
     }
@@ -109,15 +113,34 @@ impl<'a> Walk<'a> {
             frame.stopped = decision == Decision::Stop;
         }
     }
-}
 
-/// A check that says no ends the session; one that could not be asked is for a person to look at.
-fn barred<'a>(step: &'a Step, result: &Value) -> Found<'a> {
-    let reason = not_passed(step, result);
-    if result["outcome"] == "could_not_run" {
-        return Found::Park(step, vec![reason]);
+    /// A check that says no ends the session; one that could not be asked is for a person to look at.
+    fn barred(&self, step: &'a Step, result: &Value) -> Found<'a> {
+        let reason = self.not_passed(step, result);
+        if result["outcome"] == "could_not_run" {
+            return Found::Park(step, vec![reason]);
+        }
+        Found::Close(CloseOutcome::Failed { reason: reason.message })
     }
-    Found::Close(CloseOutcome::Failed { reason: reason.message })
+
+    fn not_passed(&self, step: &Step, result: &Value) -> Reason {
+        let (id, session) = (&step.id, self.session);
+        let outcome = result["outcome"].as_str().unwrap_or("unknown");
+        let because = because(result).map(|because| format!(": {because}")).unwrap_or_default();
+        let fix = if needs_another_session(result) {
+            format!(
+                "put the cause right, then start another session (`longhaul session start --workflow {}`): this one \
+                 pinned its workflow and `.longhaul/` when it started; `longhaul session cancel {session}` ends it",
+                self.workflow.id
+            )
+        } else {
+            format!(
+                "put the cause right, then `longhaul session rewind {session} --to {id} --reason TEXT`; \
+                 `longhaul session show {session}` has the whole output"
+            )
+        };
+        Reason::new("not_passed", format!("`{id}` did not pass: {outcome}{because}"), fix)
+    }
 }
 
 fn nothing_gathered(gather: &Gather) -> Reason {
@@ -131,17 +154,10 @@ fn nothing_gathered(gather: &Gather) -> Reason {
 /// How much of a line of output stands in a reason.
 const MOST_SHOWN: usize = 200;
 
-fn not_passed(step: &Step, result: &Value) -> Reason {
-    let outcome = result["outcome"].as_str().unwrap_or("unknown");
-    let because = because(result).map(|because| format!(": {because}")).unwrap_or_default();
-    Reason::new(
-        "not_passed",
-        format!("`{}` did not pass: {outcome}{because}", step.id),
-        format!(
-            "put the cause right, then `longhaul session rewind ID --to {} --reason TEXT`; `longhaul session show ID` has the whole output",
-            step.id
-        ),
-    )
+/// What mends something that could not run: to do it again here, or to start again with other pins.
+fn needs_another_session(result: &Value) -> bool {
+    let checks = result["checks"].as_array().into_iter().flatten();
+    result[MEND] == ANOTHER_SESSION || checks.into_iter().any(|check| check[MEND] == ANOTHER_SESSION)
 }
 
 /// Why it went as it did: said in words, or by the exit code and the last thing that was said.
@@ -168,16 +184,43 @@ fn because(result: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_events::{Nonce, Place, SessionId, Timestamp};
     use serde_json::json;
 
     use super::*;
+    use crate::walk::tests::play::compiled;
+    use crate::walk::{Coordinator, Given, Standing};
+
+    fn told(result: &Value) -> Reason {
+        let workflow = compiled(
+            "longhaul: 1\nid: t.bad\nname: T\nversion: 1.0.0\nsteps:\n  - { id: bad, run: { command: [make] } }\n",
+        );
+        let (place, vars, items) = (Place::default(), BTreeMap::new(), Vec::new());
+        let (session, coordinator) = (SessionId::from_bytes([1; 8]), Coordinator::Nobody);
+        let standing = Standing { session, workflow: &workflow, coordinator, place, vars, items };
+        let given = Given { nonce: Nonce::from_bytes([0; 5]), now: Timestamp(0) };
+        Walk::new(standing, given).not_passed(&workflow.steps[0], result)
+    }
 
     #[test]
     fn what_did_not_pass_says_why_where_that_is_known() {
-        let step = super::super::follow_up::step("bad");
-        let said = |result: Value| not_passed(&step, &result).message;
         let result = json!({ "outcome": "could_not_run", "because": "there is no such program" });
-        assert_eq!(said(result), "`bad` did not pass: could_not_run: there is no such program");
-        assert_eq!(said(json!({ "outcome": "failed" })), "`bad` did not pass: failed");
+        assert_eq!(told(&result).message, "`bad` did not pass: could_not_run: there is no such program");
+        assert_eq!(told(&json!({ "outcome": "failed" })).message, "`bad` did not pass: failed");
+    }
+
+    #[test]
+    fn the_fix_names_session_and_step_and_is_another_session_where_only_that_helps() {
+        let again = told(&json!({ "outcome": "failed" })).fix;
+        let id = SessionId::from_bytes([1; 8]);
+        assert!(again.contains(&format!("`longhaul session rewind {id} --to bad --reason TEXT`")), "{again}");
+        for result in [
+            json!({ "outcome": "could_not_run", "because": "x", "mend": "another_session" }),
+            json!({ "outcome": "could_not_run", "checks": [{ "outcome": "could_not_run", "mend": "another_session" }] }),
+        ] {
+            let anew = told(&result).fix;
+            assert!(anew.contains("start another session") && !anew.contains("rewind"), "{anew}");
+            assert!(anew.contains("--workflow t.bad") && anew.contains(&id.to_string()), "{anew}");
+        }
     }
 }

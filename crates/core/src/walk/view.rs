@@ -90,14 +90,18 @@ pub enum Shown {
         step: StepId,
         reasons: Vec<Reason>,
     },
-    Closed(CloseOutcome),
+    Closed {
+        outcome: CloseOutcome,
+        /// Where it last stood, and can be taken up again.
+        last: Option<StepId>,
+    },
 }
 
 impl Shown {
     /// Whether it will never change. What is not settled is asked again by the same call.
     pub const fn is_settled(&self) -> bool {
         match self {
-            Self::Step(_) | Self::Refused(..) | Self::Parked { .. } | Self::Closed(_) => true,
+            Self::Step(_) | Self::Refused(..) | Self::Parked { .. } | Self::Closed { .. } => true,
             Self::Gate { .. } | Self::Working { .. } => false,
         }
     }
@@ -138,7 +142,7 @@ pub fn view(workflow: &Workflow, session: &Session, shown: Shown, warnings: Vec<
             view.stand_at(workflow, &step);
             view.blocked = Some(Blocked { reasons });
         }
-        Shown::Closed(outcome) => view.show_end(session, &outcome),
+        Shown::Closed { outcome, last } => view.show_end(session, &outcome, last.as_ref()),
     }
     view
 }
@@ -166,10 +170,11 @@ impl StepView {
         self.progress = progress_at(workflow, &id.0);
     }
 
-    fn show_end(&mut self, session: &Session, outcome: &CloseOutcome) {
+    fn show_end(&mut self, session: &Session, outcome: &CloseOutcome, last: Option<&StepId>) {
         let finished = usize::try_from(session.steps_finished).unwrap_or(usize::MAX);
         self.progress.done = finished.min(self.progress.total);
         self.is_complete = *outcome == CloseOutcome::Completed;
+        let id = session.id;
         let (code, message, fix) = match outcome {
             CloseOutcome::Completed => {
                 self.progress.done = self.progress.total;
@@ -178,12 +183,17 @@ impl StepView {
             CloseOutcome::Cancelled { by, reason } => {
                 let because = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 let message = format!("the session was cancelled by {by}{because}");
-                ("session_cancelled", message, "start a new session")
+                ("session_cancelled", message, "start a new session".to_owned())
             }
             CloseOutcome::Failed { reason } => (
                 "session_failed",
                 format!("the session failed: {reason}"),
-                "rewind it to a step before the failure (`longhaul session rewind`), or start a new session",
+                match last {
+                    Some(step) => format!(
+                        "`longhaul session rewind {id} --to {step} --reason TEXT` takes it up again at `{step}` (or name a step before it), or start a new session"
+                    ),
+                    None => "start a new session".to_owned(),
+                },
             ),
         };
         self.blocked = Some(Blocked { reasons: vec![Reason::new(code, message, fix)] });
@@ -205,14 +215,39 @@ fn leaves(steps: &[&Step]) -> usize {
     steps.iter().filter(|step| is_leaf(step)).count()
 }
 
+/// A gate that may be passed without anybody being asked is nobody's work, so it does not count.
 fn is_leaf(step: &Step) -> bool {
-    !matches!(step.kind, StepKind::Loop(_) | StepKind::Todo(_) | StepKind::Routine(_))
+    match step.kind {
+        StepKind::Loop(_) | StepKind::Todo(_) | StepKind::Routine(_) => false,
+        StepKind::Gate(_) => step.when.is_none(),
+        StepKind::Prompt(_)
+        | StepKind::Run(_)
+        | StepKind::Gather(_)
+        | StepKind::Parallel(_)
+        | StepKind::Spawn(_)
+        | StepKind::Deliver(_) => true,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::walk::tests::play::compiled;
+
+    #[test]
+    fn a_gate_that_may_be_skipped_is_never_counted_as_done() {
+        let workflow = compiled(
+            "longhaul: 1\nid: t.gates\nname: T\nversion: 1.0.0\nvars:\n  goal: { type: string }\nsteps:\n\
+             \x20 - { id: a, prompt: A }\n\
+             \x20 - { id: perhaps, when: { var: goal, equals: x }, gate: { by: person, question: Q } }\n\
+             \x20 - { id: surely, gate: { by: person, question: Q } }\n\
+             \x20 - { id: b, prompt: B }\n",
+        );
+        let progress = |id: &str| progress_at(&workflow, id);
+        assert_eq!(progress("perhaps"), Progress { done: 1, total: 3 });
+        assert_eq!(progress("surely"), Progress { done: 1, total: 3 });
+        assert_eq!(progress("b"), Progress { done: 2, total: 3 });
+    }
 
     #[test]
     fn a_loop_counts_what_lies_before_it_and_a_follow_up_is_one_more() {

@@ -10,6 +10,7 @@ mod limits;
 mod payload;
 mod requires;
 mod rules;
+mod unclear;
 mod vars;
 mod want;
 

@@ -5,7 +5,9 @@
 
 mod builtin;
 mod example;
+mod like;
 mod problem;
+mod refer;
 mod validator;
 
 use serde::{Deserialize, Serialize};
@@ -48,8 +50,18 @@ impl Contract {
             Ok(validator) => validator,
             Err(error) => return Err(vec![Problem::of_schema(&error)]),
         };
-        let problems = problem::gather(&validator, artifact, &self.example);
+        let example = || like::make(&self.schema, &validator, artifact, &self.example);
+        let judge = problem::Judge { validator: &validator, schema: &self.schema, artifact };
+        let problems = judge.gather(example);
         if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+
+    /// An example that makes the same choices as an artifact, where the schema asks for other things by choice.
+    pub fn example_like(&self, artifact: &Value) -> Value {
+        match validator::build(&self.schema) {
+            Ok(validator) => like::make(&self.schema, &validator, artifact, &self.example),
+            Err(_) => self.example.clone(),
+        }
     }
 }
 

@@ -3,9 +3,31 @@
 use super::step::{Check, CheckChoice, Gate, GateBy, Loop, Routine, Run, RunWhat, Todo};
 use super::{Step, StepKind, Workflow};
 
+/// A step that asks for checks which its workspace does not declare.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undeclared {
+    pub step: String,
+    /// None where it asks for all, and there are none at all.
+    pub names: Vec<String>,
+}
+
+impl Undeclared {
+    /// What is missing, as a sentence without its remedy.
+    pub fn said(&self) -> String {
+        let names: Vec<String> = self.names.iter().map(|name| format!("`{name}`")).collect();
+        match names.as_slice() {
+            [] => format!("step `{}` runs all checks of the workspace, and it declares none", self.step),
+            [name] => format!("step `{}` runs the check {name}, which nobody declares", self.step),
+            _ => format!("step `{}` runs checks that nobody declares: {}", self.step, names.join(", ")),
+        }
+    }
+}
+
 impl Workflow {
-    /// Puts the declared checks in the place of their names. Returns the names that nobody declares.
-    pub fn pin_checks(&mut self, checks: &[Check]) -> Vec<String> {
+    /// Puts the declared checks in the place of their names. Returns the steps whose checks nobody declares.
+    ///
+    /// A name that nobody declares stays, without a command: what was asked for and cannot be run is an outcome.
+    pub fn pin_checks(&mut self, checks: &[Check]) -> Vec<Undeclared> {
         let mut missing = Vec::new();
         self.steps.iter_mut().for_each(|step| pin_step(step, checks, &mut missing));
         missing
@@ -31,9 +53,12 @@ impl Workflow {
     pub fn commands(&self) -> Vec<String> {
         let runs = self.all_steps().into_iter().filter_map(|step| step.kind.run());
         runs.flat_map(|run| match &run.what {
-            RunWhat::Command(words) => vec![words.join(" ")],
+            RunWhat::Command(words) => vec![shell_words(words)],
             RunWhat::Checks(_) => vec!["the checks that its workspace declares".to_owned()],
-            RunWhat::Declared(checks) => checks.iter().map(|check| check.run.join(" ")).collect(),
+            RunWhat::Declared(checks) => {
+                let known = checks.iter().filter(|check| !check.run.is_empty());
+                known.map(|check| shell_words(&check.run)).collect()
+            }
         })
         .collect()
     }
@@ -45,10 +70,23 @@ impl Workflow {
     }
 }
 
-fn pin_step(step: &mut Step, checks: &[Check], missing: &mut Vec<String>) {
+/// A command as one would type it: a word that a shell would take apart stands in quotes.
+pub(super) fn shell_words(words: &[String]) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./:=@%+,".contains(letter);
+    let quoted = |word: &String| {
+        if !word.is_empty() && word.chars().all(is_plain) {
+            return word.clone();
+        }
+        format!("'{}'", word.replace('\'', r"'\''"))
+    };
+    words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn pin_step(step: &mut Step, checks: &[Check], missing: &mut Vec<Undeclared>) {
     match &mut step.kind {
         StepKind::Run(run) | StepKind::Gate(Gate { by: GateBy::Check(run), .. }) => {
-            pin_run(run, checks, missing);
+            let names = pin_run(run, checks);
+            missing.extend(names.map(|names| Undeclared { step: step.id.clone(), names }));
         }
         StepKind::Loop(Loop { steps, .. })
         | StepKind::Todo(Todo { steps, .. })
@@ -64,17 +102,22 @@ fn pin_step(step: &mut Step, checks: &[Check], missing: &mut Vec<String>) {
     }
 }
 
-fn pin_run(run: &mut Run, checks: &[Check], missing: &mut Vec<String>) {
-    let declared = match &run.what {
-        RunWhat::Checks(CheckChoice::All) => checks.to_vec(),
+/// The names that nobody declares, where any is missing.
+fn pin_run(run: &mut Run, checks: &[Check]) -> Option<Vec<String>> {
+    let (declared, missing) = match &run.what {
+        RunWhat::Checks(CheckChoice::All) => (checks.to_vec(), checks.is_empty().then(Vec::new)),
         RunWhat::Checks(CheckChoice::Named(names)) => {
-            let of = |name: &String| checks.iter().find(|check| check.name == *name).cloned();
-            missing.extend(names.iter().filter(|name| of(name).is_none()).cloned());
-            names.iter().filter_map(of).collect()
+            let of = |name: &String| checks.iter().find(|check| check.name == *name);
+            let unknown = |name: &String| Check { name: name.clone(), run: Vec::new(), timeout_ms: 0 };
+            let pinned =
+                names.iter().map(|name| of(name).cloned().unwrap_or_else(|| unknown(name))).collect();
+            let missing: Vec<String> = names.iter().filter(|name| of(name).is_none()).cloned().collect();
+            (pinned, (!missing.is_empty()).then_some(missing))
         }
-        RunWhat::Command(_) | RunWhat::Declared(_) => return,
+        RunWhat::Command(_) | RunWhat::Declared(_) => return None,
     };
     run.what = RunWhat::Declared(declared);
+    missing
 }
 
 #[cfg(test)]
@@ -98,9 +141,36 @@ mod tests {
         assert_eq!(checks.commands(), ["the checks that its workspace declares"]);
         let unit =
             Check { name: "unit".to_owned(), run: vec!["make".to_owned(), "unit".to_owned()], timeout_ms: 1 };
-        assert_eq!(checks.pin_checks(&[unit]), [""; 0]);
+        assert_eq!(
+            checks.clone().pin_checks(&[])[0].said(),
+            "step `a` runs the check `unit`, which nobody declares"
+        );
+        assert_eq!(checks.pin_checks(&[unit]), []);
         assert_eq!(checks.commands(), ["make unit"]);
         assert_eq!(with_step("{ id: a, prompt: Look. }").commands(), [""; 0]);
+    }
+
+    #[test]
+    fn a_check_that_nobody_declares_stays_and_all_of_none_is_told() {
+        let mut all = with_step("{ id: a, run: { checks: all } }");
+        let missing = all.pin_checks(&[]);
+        assert_eq!(missing, [Undeclared { step: "a".to_owned(), names: Vec::new() }]);
+        assert_eq!(missing[0].said(), "step `a` runs all checks of the workspace, and it declares none");
+        let mut named = with_step("{ id: a, run: { checks: [unit, lint] } }");
+        let unit = Check { name: "unit".to_owned(), run: vec!["make".to_owned()], timeout_ms: 1 };
+        assert_eq!(named.pin_checks(&[unit])[0].names, ["lint"]);
+        let Some(RunWhat::Declared(pinned)) = named.steps[0].kind.run().map(|run| &run.what) else {
+            panic!()
+        };
+        assert_eq!(pinned.iter().map(|check| check.name.as_str()).collect::<Vec<_>>(), ["unit", "lint"]);
+        assert_eq!(named.commands(), ["make"]);
+    }
+
+    #[test]
+    fn words_that_a_shell_would_take_apart_are_quoted() {
+        let words = |words: &[&str]| shell_words(&words.iter().map(ToString::to_string).collect::<Vec<_>>());
+        assert_eq!(words(&["cargo", "test", "-p=core"]), "cargo test -p=core");
+        assert_eq!(words(&["sh", "-c", "rm -r a; echo 'b'", ""]), r"sh -c 'rm -r a; echo '\''b'\''' ''");
     }
 
     #[test]

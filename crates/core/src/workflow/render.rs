@@ -222,14 +222,12 @@ impl Page<'_> {
             terms.push(format!("- It builds on these vars: `{}`.", step.requires.join("`, `")));
         }
         if let Some(confirm) = &step.confirm {
-            terms.push(match confirm.by {
-                ConfirmBy::Person => {
-                    "- A person may have to confirm your answer before the next step.".to_owned()
-                }
-                ConfirmBy::Coordinator => {
-                    "- The coordinator may have to confirm your answer before the next step.".to_owned()
-                }
-            });
+            let who = match confirm.by {
+                ConfirmBy::Person => "A person",
+                ConfirmBy::Coordinator => "The coordinator",
+            };
+            let does = if confirm.when.is_some() { "may have to confirm" } else { "confirms" };
+            terms.push(format!("- {who} {does} your answer before the next step."));
         }
         self.section("Terms", &terms.join("\n"));
     }

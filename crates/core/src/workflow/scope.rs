@@ -122,6 +122,18 @@ pub fn type_name(value: &Value) -> &'static str {
     }
 }
 
+/// The same as it stands in a sentence.
+pub fn type_in_words(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a truth value",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    }
+}
+
 /// A value as it is written inside text: strings as they are, everything else as compact JSON.
 pub fn plain(value: &Value) -> Cow<'_, str> {
     match value {

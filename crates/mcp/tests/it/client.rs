@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use longhaul_mcp::{Limits, Longhaul, Profile, protocol};
 use longhaul_runtime::{Places, Settings, System};
@@ -43,6 +43,14 @@ impl Home {
         let folder = home.path.join("home/config/workflows");
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("own.yml"), text).unwrap();
+        home
+    }
+
+    /// The same in a repository, where commands can be run.
+    pub(crate) fn in_git(text: &str) -> Self {
+        let home = Self::with(text);
+        let mut git = longhaul_testkit::processes::command(Path::new("git"));
+        assert!(git.args(["init", "--quiet"]).current_dir(&home.path).status().unwrap().success());
         home
     }
 

@@ -241,7 +241,7 @@ async fn a_store_that_cannot_be_used_leaves_the_token_that_was_sent() {
 
 #[tokio::test]
 async fn long_work_is_answered_by_the_deadline() {
-    let home = Home::with(LONG);
+    let home = Home::in_git(LONG);
     let limits = Limits { patience: Duration::from_millis(700), ..Limits::default() };
     for era in ERAS {
         let mut client = Client::limited(&home, era, limits).await;
@@ -263,7 +263,7 @@ async fn long_work_is_answered_by_the_deadline() {
 
 #[tokio::test]
 async fn a_call_that_is_cancelled_ends_the_waiting_and_nothing_else() {
-    let home = Home::with(LONG);
+    let home = Home::in_git(LONG);
     let limits = Limits { patience: Duration::from_secs(12), ..Limits::default() };
     let mut client = Client::limited(&home, ERAS[1], limits).await;
     let first = client.start(&home, "own.long").await;

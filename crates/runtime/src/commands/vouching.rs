@@ -7,16 +7,19 @@ use longhaul_store::{AnsweredGate, Claims, Imported};
 use crate::error::Error;
 use crate::terminal::{self, Question};
 
-/// How many of a kind are shown, and how much of each; whoever has more in one file looks into the file.
-const MOST_SHOWN: usize = 50;
-const LONGEST_SHOWN: usize = 400;
+/// More than this nobody reads, and a word that covers what was not read is none.
+const MOST_LETTERS: usize = 100_000;
 
 /// Asks a person at the terminal, if there is anything to vouch for.
 pub(super) fn ask(seen: &Imported) -> Result<(), Error> {
     if seen.claims.is_empty() {
         return Ok(());
     }
-    match terminal::confirm(&Question { lines: lines(seen), word: "import" }) {
+    let lines = lines(seen);
+    if lines.iter().map(|line| line.chars().count()).sum::<usize>() > MOST_LETTERS {
+        return Err(Error::TooMuchToVouch { claims: in_short(&seen.claims) });
+    }
+    match terminal::confirm(&Question { lines, word: "import" }) {
         Ok(_) => Ok(()),
         Err(Error::NoTerminal) => Err(Error::NobodyToVouch { claims: in_short(&seen.claims) }),
         Err(error) => Err(error),
@@ -43,16 +46,14 @@ fn lines(seen: &Imported) -> Vec<String> {
     lines
 }
 
+/// All of it: the person's word covers all of it.
 fn list(lines: &mut Vec<String>, title: &str, entries: impl IntoIterator<Item = impl ToString>) {
-    let entries: Vec<String> = entries.into_iter().map(|entry| shortened(&entry.to_string())).collect();
+    let entries: Vec<String> = entries.into_iter().map(|entry| entry.to_string()).collect();
     if entries.is_empty() {
         return;
     }
     lines.push(format!("{title}: {}", entries.len()));
-    lines.extend(entries.iter().take(MOST_SHOWN).map(|entry| format!("  {entry}")));
-    if let Some(more) = entries.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
-        lines.push(format!("  and {more} more"));
-    }
+    lines.extend(entries.iter().map(|entry| format!("  {entry}")));
 }
 
 fn in_words(answer: &AnsweredGate) -> String {
@@ -87,30 +88,27 @@ fn count(number: u64, what: &str) -> String {
     format!("{number} {what}{ending}")
 }
 
-/// Short enough not to scroll the rest away.
-fn shortened(text: &str) -> String {
-    let mut shown: String = text.chars().take(LONGEST_SHOWN).collect();
-    if shown.len() < text.len() {
-        shown.push('…');
-    }
-    shown
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn commands(number: usize, letters: usize) -> Imported {
+        let commands = (0..number).map(|number| format!("run {number} {}", "x".repeat(letters))).collect();
+        Imported { claims: Claims { commands, ..Claims::default() }, ..Imported::default() }
+    }
+
     #[test]
-    fn a_long_list_says_how_much_of_it_is_not_shown() {
-        let commands = (0..60).map(|number| format!("run {number} {}", "x".repeat(500))).collect();
-        let seen = Imported { claims: Claims { commands, ..Claims::default() }, ..Imported::default() };
-        let lines = lines(&seen);
-        assert_eq!(lines.len(), 1 + 1 + MOST_SHOWN + 1 + 1);
-        assert_eq!(
-            (lines[1].as_str(), lines[52].as_str()),
-            ("Commands that workflows in it run: 60", "  and 10 more")
-        );
-        assert!(lines[2].ends_with("xx…"), "{}", lines[2]);
+    fn everything_that_the_word_covers_is_shown() {
+        let lines = lines(&commands(60, 500));
+        assert_eq!(lines.len(), 1 + 1 + 60 + 1);
+        assert_eq!(lines[1], "Commands that workflows in it run: 60");
+        assert!(lines.contains(&format!("  run 59 {}", "x".repeat(500))), "{lines:#?}");
+    }
+
+    #[test]
+    fn what_nobody_would_read_is_refused_with_a_way_to_read_it() {
+        let refused = ask(&commands(60, 5000)).unwrap_err().to_string();
+        assert!(refused.contains("60 commands") && refused.contains("one session at a time"), "{refused}");
     }
 
     #[test]

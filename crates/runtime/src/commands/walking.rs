@@ -123,7 +123,7 @@ impl Commands {
             .iter()
             .map(|frame| frame.items.as_ref().map(|items| self.shared_value(items)).transpose())
             .collect::<Result<_, Error>>()?;
-        Ok(Standing { workflow, coordinator, place: place.clone(), vars, items })
+        Ok(Standing { session: session.id, workflow, coordinator, place: place.clone(), vars, items })
     }
 
     fn standing_of<'a>(&self, workflow: &'a Workflow, session: &Session) -> Result<Standing<'a>, Error> {

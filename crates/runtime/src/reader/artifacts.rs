@@ -15,7 +15,7 @@ use crate::error::Error;
 /// One artifact, with where it came from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Artifact {
-    /// `<session>.<node>.<index>`, the index counted from one.
+    /// `<session>.<node>.<index>`, the index counted from one over all answers that the node got.
     pub id: String,
     pub session: String,
     pub step: String,
@@ -56,7 +56,8 @@ impl Reader {
 
     fn artifacts_of(&self, id: SessionId) -> Result<Vec<Artifact>, Error> {
         let mut steps: BTreeMap<NodeId, String> = BTreeMap::new();
-        let mut found: Vec<(NodeId, Seq, Vec<Artifact>)> = Vec::new();
+        let mut found: Vec<(Seq, Vec<Artifact>)> = Vec::new();
+        let mut numbering = Numbering::new(id);
         let mut left = Left::default();
         let mut workflow: Option<Workflow> = None;
         self.each_event(id, |told| {
@@ -72,13 +73,11 @@ impl Reader {
                     let payload = self.value(payload)?;
                     let values = payload["artifacts"].as_array().cloned().unwrap_or_default();
                     let step = steps.get(&node).cloned().unwrap_or_default();
-                    // A node that was answered again, after a fork, has its newest answer.
-                    found.retain(|(earlier, ..)| *earlier != node);
-                    let mut artifacts =
-                        artifacts_in(&Origin { session: id, node, step: &step, at: &told.at }, values);
+                    let origin = Origin { session: id, step: &step, at: &told.at };
+                    let mut artifacts = artifacts_in(&origin, numbering.name(node, values));
                     let asked = workflow.as_ref().and_then(|workflow| asked(workflow, &step));
                     artifacts.iter_mut().for_each(|one| one.kind = one.kind.take().or_else(|| asked.clone()));
-                    found.push((node, told.seq, artifacts));
+                    found.push((told.seq, artifacts));
                 }
                 SessionEvent::Opened { .. }
                 | SessionEvent::DriverTaken { .. }
@@ -110,11 +109,11 @@ impl Reader {
             }
             Ok(())
         })?;
-        for (_, seq, artifacts) in &mut found {
+        for (seq, artifacts) in &mut found {
             let is_left = left.holds(*seq);
             artifacts.iter_mut().for_each(|artifact| artifact.left_behind = is_left);
         }
-        Ok(found.into_iter().flat_map(|(_, _, artifacts)| artifacts).collect())
+        Ok(found.into_iter().flat_map(|(_, artifacts)| artifacts).collect())
     }
 }
 
@@ -129,21 +128,42 @@ fn asked(workflow: &Workflow, step: &str) -> Option<String> {
 }
 
 /// The name of an artifact, wherever it is named.
-pub(super) fn artifact_id(session: SessionId, node: NodeId, index: impl std::fmt::Display) -> String {
+fn artifact_id(session: SessionId, node: NodeId, index: impl std::fmt::Display) -> String {
     format!("{session}.{node}.{index}")
+}
+
+/// Gives artifacts their ids. A node that is answered again, after a fork, counts on, so that an id that was
+/// told once means the same for ever.
+#[derive(Debug)]
+pub(super) struct Numbering {
+    session: SessionId,
+    given: BTreeMap<NodeId, usize>,
+}
+
+impl Numbering {
+    pub(super) const fn new(session: SessionId) -> Self {
+        Self { session, given: BTreeMap::new() }
+    }
+
+    /// The values of an answer, in the order in which answers came, each with its id.
+    pub(super) fn name(&mut self, node: NodeId, values: Vec<Value>) -> Vec<(String, Value)> {
+        let given = self.given.entry(node).or_default();
+        let first = *given + 1;
+        *given += values.len();
+        (first..).zip(values).map(|(index, value)| (artifact_id(self.session, node, index), value)).collect()
+    }
 }
 
 /// The answer that artifacts came with.
 struct Origin<'a> {
     session: SessionId,
-    node: NodeId,
     step: &'a str,
     at: &'a str,
 }
 
-fn artifacts_in(origin: &Origin<'_>, values: Vec<Value>) -> Vec<Artifact> {
-    let artifact = |(index, value): (usize, Value)| Artifact {
-        id: artifact_id(origin.session, origin.node, index),
+fn artifacts_in(origin: &Origin<'_>, values: Vec<(String, Value)>) -> Vec<Artifact> {
+    let artifact = |(id, value): (String, Value)| Artifact {
+        id,
         session: origin.session.to_string(),
         step: origin.step.to_owned(),
         kind: value["kind"].as_str().map(str::to_owned),
@@ -152,5 +172,5 @@ fn artifacts_in(origin: &Origin<'_>, values: Vec<Value>) -> Vec<Artifact> {
         left_behind: false,
         value,
     };
-    (1..).zip(values).map(artifact).collect()
+    values.into_iter().map(artifact).collect()
 }

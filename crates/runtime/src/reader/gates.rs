@@ -3,13 +3,13 @@
 use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
 use longhaul_core::walk::view::gate_id;
-use longhaul_events::{Channel, Content, GateKind, NodeId, SessionEvent, SessionId, Timestamp, Verdict};
+use longhaul_events::{Channel, GateKind, NodeId, SessionEvent, SessionId, Timestamp, Verdict};
 use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::Reader;
-use super::artifacts::artifact_id;
+use super::artifacts::Numbering;
 use crate::error::Error;
 
 /// One gate.
@@ -84,17 +84,19 @@ impl Reader {
     /// A gate by its id, or the open gate of the session that is named.
     pub fn gate(&self, text: &str, now: Timestamp) -> Result<GateEntry, Error> {
         let unknown = || Error::NoSuchGate(text.chars().take(120).collect());
-        if let Some((row, node)) = self.find_node(text)? {
+        let no_gate = |error| if matches!(error, Error::NoSuchSession(_)) { unknown() } else { error };
+        if let Some((row, node)) = self.find_node(text).map_err(no_gate)? {
             return self.gate_of(&row, node, now)?.ok_or_else(unknown);
         }
-        let row = self.find_session(text)?;
+        let row = self.find_session(text).map_err(no_gate)?;
         let Waiting::Gate(gate) = &row.waiting else { return Err(unknown()) };
         self.gate_of(&row, gate.gate, now)?.ok_or_else(unknown)
     }
 
     fn gate_of(&self, row: &SessionRow, node: NodeId, now: Timestamp) -> Result<Option<GateEntry>, Error> {
         let mut found: Option<GateEntry> = None;
-        let mut answers: Vec<(NodeId, Content)> = Vec::new();
+        let mut answers: Vec<(NodeId, Before)> = Vec::new();
+        let mut numbering = Numbering::new(row.id);
         let mut names = std::collections::BTreeMap::new();
         self.each_event(row.id, |told| {
             match &told.event {
@@ -102,15 +104,16 @@ impl Reader {
                     names.insert(*node, step.0.clone());
                 }
                 SessionEvent::StepFinished { node, payload, .. } if found.is_none() => {
-                    answers.push((*node, payload.clone()));
+                    let step = names.get(node).cloned().unwrap_or_default();
+                    let payload = self.value(payload)?;
+                    let values = payload["artifacts"].as_array().cloned().unwrap_or_default();
+                    let artifacts = numbering.name(*node, values);
+                    answers.push((*node, before(step, &payload, artifacts)));
                 }
                 SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. }
                     if *gate == node =>
                 {
-                    let before = match answers.pop() {
-                        Some((node, payload)) => Some(before(row.id, node, &self.value(&payload)?, &names)),
-                        None => None,
-                    };
+                    let before = answers.pop().map(|(_, before)| before);
                     let state = if now >= *until { GateState::Overdue } else { GateState::Open };
                     let (kind, accepts, until) = (*kind, *accepts, *until);
                     let question = self.words(question)?;
@@ -210,19 +213,11 @@ fn entry(row: &SessionRow, asked: Asked<'_>) -> GateEntry {
     }
 }
 
-fn before(
-    session: SessionId,
-    node: NodeId,
-    payload: &Value,
-    names: &std::collections::BTreeMap<NodeId, String>,
-) -> Before {
-    let values = payload["artifacts"].as_array().into_iter().flatten().cloned();
-    let handed_in =
-        |(index, value): (usize, Value)| HandedIn { id: artifact_id(session, node, index), value };
+fn before(step: String, payload: &Value, artifacts: Vec<(String, Value)>) -> Before {
     Before {
-        step: names.get(&node).cloned().unwrap_or_default(),
+        step,
         notes: payload["notes"].as_str().map(str::to_owned),
         vars: payload["vars"].as_object().cloned().unwrap_or_default(),
-        artifacts: (1..).zip(values).map(handed_in).collect(),
+        artifacts: artifacts.into_iter().map(|(id, value)| HandedIn { id, value }).collect(),
     }
 }

@@ -52,7 +52,9 @@ impl Merit {
 impl Reader {
     /// The sessions that may be meant, best first. With a query, only those that have something of it.
     pub fn resumable(&self, query: Option<&str>, here: Option<&Checkout>) -> Result<Vec<Ranked>, Error> {
-        let ranked = rank(self.sessions()?, query, here);
+        let rows = self.sessions()?;
+        let meant = query.and_then(|query| shortened(&rows, query));
+        let ranked = rank(rows, meant.as_deref().or(query), here);
         match query {
             Some(query) if ranked.is_empty() => Err(Error::NothingToResume(query.chars().take(80).collect())),
             _ => Ok(ranked),
@@ -65,6 +67,21 @@ impl Ranked {
     pub fn is_near(&self) -> bool {
         self.merit.id || self.merit.words > 0 || self.merit.workflow || self.merit.near > Near::Elsewhere
     }
+}
+
+/// The least of an id that is taken for one rather than for a word.
+const LEAST_OF_AN_ID: usize = 4;
+
+/// The id that a word is the beginning of, where it is of one only.
+fn shortened(rows: &[SessionRow], query: &str) -> Option<String> {
+    let word = query.trim();
+    let word = word.strip_prefix("s-").unwrap_or(word);
+    if word.len() < LEAST_OF_AN_ID {
+        return None;
+    }
+    let ids = rows.iter().map(|row| row.id.to_string());
+    let mut fitting = ids.filter(|id| id["s-".len()..].starts_with(word));
+    fitting.next().filter(|_| fitting.next().is_none())
 }
 
 /// The one that is clearly meant, if one is.

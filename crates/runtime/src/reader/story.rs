@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::Reader;
 use super::agent::AgentDid;
-use super::artifacts::artifact_id;
+use super::artifacts::Numbering;
 use super::events::Told;
 use crate::error::Error;
 
@@ -57,6 +57,8 @@ pub enum Happened {
     Refused {
         node: NodeId,
         step: StepId,
+        /// What was handed in.
+        answer: Value,
         reasons: Vec<Reason>,
     },
     VarsChanged {
@@ -178,8 +180,13 @@ pub enum Telling {
 impl Reader {
     /// What happened in a session.
     pub fn story(&self, row: &SessionRow, telling: Telling) -> Result<Vec<StoryEntry>, Error> {
-        let mut teller =
-            Teller { reader: self, session: row.id, steps: BTreeMap::new(), entries: Vec::new() };
+        let mut teller = Teller {
+            reader: self,
+            session: row.id,
+            steps: BTreeMap::new(),
+            numbering: Numbering::new(row.id),
+            entries: Vec::new(),
+        };
         let mut left = Left::default();
         self.each_event(row.id, |told| {
             left.see(&told);
@@ -220,6 +227,7 @@ struct Teller<'a> {
     session: SessionId,
     /// Which step each node is of.
     steps: BTreeMap<NodeId, StepId>,
+    numbering: Numbering,
     entries: Vec<StoryEntry>,
 }
 
@@ -253,8 +261,8 @@ impl Teller<'_> {
                 Happened::HandedOut { node, step: self.learn(node, step), title }
             }
             SessionEvent::StepFinished { node, payload, .. } => self.finished(node, &payload)?,
-            SessionEvent::AttemptRefused { node, reasons, .. } => {
-                Happened::Refused { node, step: self.step(node), reasons }
+            SessionEvent::AttemptRefused { node, payload, reasons, .. } => {
+                Happened::Refused { node, step: self.step(node), answer: reader.value(&payload)?, reasons }
             }
             SessionEvent::VarsChanged { set, unset } => {
                 let value = |(name, content)| Ok((name, reader.value(&content)?));
@@ -329,15 +337,15 @@ impl Teller<'_> {
         step
     }
 
-    fn finished(&self, node: NodeId, payload: &Content) -> Result<Happened, Error> {
+    fn finished(&mut self, node: NodeId, payload: &Content) -> Result<Happened, Error> {
         let payload = self.reader.value(payload)?;
-        let count = payload["artifacts"].as_array().map_or(0, Vec::len);
+        let values = payload["artifacts"].as_array().cloned().unwrap_or_default();
         Ok(Happened::Finished {
             node,
             step: self.step(node),
             notes: payload["notes"].as_str().map(str::to_owned),
             vars: payload["vars"].as_object().map(|vars| vars.keys().cloned().collect()).unwrap_or_default(),
-            artifacts: (1..=count).map(|index| artifact_id(self.session, node, index)).collect(),
+            artifacts: self.numbering.name(node, values).into_iter().map(|(id, _)| id).collect(),
         })
     }
 

@@ -8,7 +8,8 @@ use longhaul_core::workflow::template;
 use longhaul_exec::{Captured, EDGE_BYTES, Finished, Outcome, Program};
 use serde_json::{Value, json};
 
-use super::{Place, StopSwitch, could_not_run};
+use super::permission::Refusal;
+use super::{Place, StopSwitch, could_not_run, never_in_this_session};
 use crate::commands::walking::WorkOrder;
 
 /// How much of a program's output is kept, and what is dropped beside a gap in it.
@@ -27,8 +28,10 @@ pub(super) fn plan(run: &Run, order: &WorkOrder) -> Value {
 const MARKS: [&str; 2] = ["[redacted]", "[secret:"];
 
 pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place<'_>, stop: &StopSwitch) -> Value {
-    if let Some(refusal) = &place.refusal {
-        return could_not_run(refusal);
+    match &place.refusal {
+        None => {}
+        Some(Refusal::Mendable(because)) => return could_not_run(because),
+        Some(Refusal::Final(because)) => return never_in_this_session(because),
     }
     let directory = match directory(run, place) {
         Ok(directory) => directory,
@@ -39,7 +42,7 @@ pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place<'_>, stop: &StopSw
             let command = command(run, order);
             // In a shell the mark is a pattern, and would name other files than the value did.
             if command.iter().any(|word| MARKS.iter().any(|mark| word.contains(mark))) {
-                return could_not_run(
+                return never_in_this_session(
                     "a secret or redacted value was taken out of the command; let the command read it from a variable or a file of its own",
                 );
             }
@@ -49,7 +52,7 @@ pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place<'_>, stop: &StopSw
         }
         RunWhat::Declared(checks) if !checks.is_empty() => all_of(checks, &directory, place, stop),
         RunWhat::Declared(_) | RunWhat::Checks(_) => {
-            could_not_run("the workspace declares no such checks; add `checks:` to `.longhaul/config.yml`")
+            never_in_this_session("the workspace declares no checks; add `checks:` to `.longhaul/config.yml`")
         }
     }
 }
@@ -58,6 +61,13 @@ fn all_of(checks: &[Check], directory: &Path, place: &Place<'_>, stop: &StopSwit
     let results: Vec<Value> = checks
         .iter()
         .map(|check| {
+            if check.run.is_empty() {
+                let mut result = never_in_this_session(
+                    "the workspace declares no check of this name; add it to `checks:` in `.longhaul/config.yml`",
+                );
+                result["name"] = json!(check.name);
+                return result;
+            }
             let limit = Duration::from_millis(check.timeout_ms);
             let program = program(&check.run, directory, place).timeout(limit);
             let mut result = Attempt { program: &program, command: &check.run, place }.result(stop);

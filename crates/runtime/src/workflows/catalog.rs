@@ -1,12 +1,15 @@
 //! All workflows that can be seen from one folder, each with what is wrong with it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use longhaul_core::config::Config;
 use longhaul_core::workflow::compile::{Source, Sources, compile};
 use longhaul_core::workflow::diagnostic::{Diagnostic, Outcome};
 use longhaul_core::workflow::document::{self, Node};
+use longhaul_core::workflow::step::Check;
 use longhaul_core::workflow::suggest::closest;
 use longhaul_core::workflow::{Format, Workflow};
 
@@ -26,6 +29,8 @@ pub struct Catalog {
     /// With what is not trusted on top, for looking only.
     everything: Sources,
     problems: Vec<String>,
+    /// What the workspace declares.
+    checks: Vec<Check>,
     pub(super) here: Option<Here>,
 }
 
@@ -84,7 +89,7 @@ pub struct Checked {
 impl Catalog {
     pub(super) fn load(system: &System) -> Result<Self, Error> {
         let Shelves { files, problems, here } = Shelves::look(system)?;
-        let bindings = system.config()?.bindings;
+        let Config { bindings, checks, .. } = system.config()?;
         let files = arranged(files);
         let library = |wanted: &dyn Fn(&File) -> bool| {
             let mut library = BTreeMap::new();
@@ -98,7 +103,7 @@ impl Catalog {
         };
         let startable = library(&|file| file.found.trusted && file.twin_of.is_none());
         let everything = library(&|file| file.twin_of.is_none());
-        Ok(Self { files, startable, everything, problems, here })
+        Ok(Self { files, startable, everything, problems, checks, here })
     }
 
     /// Places that could not be looked into, in words.
@@ -142,6 +147,15 @@ impl Catalog {
             }
         }
         parallel::map(&read, |found| checked(found, &sources))
+    }
+
+    /// The same, with what would not work in the workspace that one stands in.
+    pub fn check_here(&self, paths: &[&str]) -> Vec<Checked> {
+        let mut all = self.check(paths);
+        if self.here.is_some() {
+            all.iter_mut().for_each(|checked| checked.miss_checks(&self.checks));
+        }
+        all
     }
 
     /// What a text names: a file that is there or looks like one, else a workflow of the catalog.
@@ -211,6 +225,19 @@ impl File {
 }
 
 impl Checked {
+    /// Warns of checks that the workspace does not declare.
+    fn miss_checks(&mut self, checks: &[Check]) {
+        let Some(workflow) = &self.workflow else { return };
+        let missing = Workflow::clone(workflow).pin_checks(checks);
+        let syntax = syntax_of(Path::new(&self.path)).unwrap_or_else(|| syntax_of_text(&self.text));
+        let root = document::parse(&self.text, syntax).ok();
+        for missing in missing {
+            let span = root.as_ref().and_then(|root| run_of(root, &missing.step)).unwrap_or(0..0);
+            let warning = Diagnostic::warning(span, missing.said());
+            self.diagnostics.push(warning.fix("declare them under `checks:` in `.longhaul/config.yml`"));
+        }
+    }
+
     fn into_entry(self) -> Entry {
         let heading = Heading::of(&self);
         Entry {
@@ -231,6 +258,17 @@ impl Checked {
             index: usize::MAX,
         }
     }
+}
+
+/// Where a step says what it runs.
+fn run_of(node: &Node, step: &str) -> Option<Range<usize>> {
+    let inner = || {
+        let values = node.entries().iter().map(|(_, value)| value);
+        values.chain(node.as_list().into_iter().flatten()).find_map(|value| run_of(value, step))
+    };
+    let is_it = node.get("id").and_then(Node::as_text) == Some(step);
+    let place = || node.get("run").or_else(|| node.get("gate")).map(|run| run.span.clone());
+    if is_it { place().or_else(inner) } else { inner() }
 }
 
 /// Whether a text names a file rather than a workflow.

@@ -15,6 +15,8 @@ pub enum Problem {
     Untrusted { id: String, checkout: PathBuf },
     #[error("`{path}` cannot start, because `{}` is not trusted as it is now; run `longhaul workspace trust` there, or put the file in `{}`", checkout.display(), folder.display())]
     FileInUntrusted { path: String, checkout: PathBuf, folder: PathBuf },
+    #[error("`{path}` cannot start in `{}`, which has no `.longhaul/` that a person could trust; put the file in `{}` and start it by its id", checkout.display(), folder.display())]
+    FileWithoutFolder { path: String, checkout: PathBuf, folder: PathBuf },
     #[error("`{path}` cannot start outside a git repository, where only bundled workflows and your own do; put it in `{}`", folder.display())]
     FileOutsideGit { path: String, folder: PathBuf },
     #[error("could not read the workflow `{path}`: {problem}")]
@@ -52,7 +54,10 @@ impl Problem {
         match self {
             Self::Unknown { .. } => "E0610",
             Self::Invalid { .. } => "E0611",
-            Self::Untrusted { .. } | Self::FileInUntrusted { .. } | Self::FileOutsideGit { .. } => "E0612",
+            Self::Untrusted { .. }
+            | Self::FileInUntrusted { .. }
+            | Self::FileWithoutFolder { .. }
+            | Self::FileOutsideGit { .. } => "E0612",
             Self::Unreadable { .. } => "E0613",
             Self::UnknownSource { .. }
             | Self::SourceExists { .. }
@@ -70,6 +75,7 @@ impl Problem {
             Self::Invalid { .. }
             | Self::Untrusted { .. }
             | Self::FileInUntrusted { .. }
+            | Self::FileWithoutFolder { .. }
             | Self::FileOutsideGit { .. }
             | Self::SourceExists { .. }
             | Self::PasswordInAddress

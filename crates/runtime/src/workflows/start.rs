@@ -53,20 +53,21 @@ impl System {
         let Some(here) = &catalog.here else {
             return Err(Problem::FileOutsideGit { path: shown, folder }.into());
         };
-        let untrusted = |checkout: &Path| Problem::FileInUntrusted {
-            path: shown.clone(),
-            checkout: checkout.to_owned(),
-            folder: folder.clone(),
+        let judge = |trust: TrustState, checkout: &Path| {
+            let (path, checkout, folder) = (shown.clone(), checkout.to_owned(), folder.clone());
+            match trust {
+                TrustState::Trusted => Ok(()),
+                // There is nothing to trust, so whoever is sent there comes back with nothing.
+                TrustState::Absent => Err(Problem::FileWithoutFolder { path, checkout, folder }),
+                TrustState::Untrusted | TrustState::Changed => {
+                    Err(Problem::FileInUntrusted { path, checkout, folder })
+                }
+            }
         };
-        if here.trust != TrustState::Trusted {
-            return Err(untrusted(&here.checkout).into());
-        }
+        judge(here.trust, &here.checkout)?;
         let Some(around) = locate(path)? else { return Ok(()) };
         let (files, _) = workspaces::folder_files(&around.repository)?;
-        if trust_of(self, &around, &files)? == TrustState::Trusted {
-            return Ok(());
-        }
-        Err(untrusted(path.parent().unwrap_or(path)).into())
+        Ok(judge(trust_of(self, &around, &files)?, path.parent().unwrap_or(path))?)
     }
 }
 

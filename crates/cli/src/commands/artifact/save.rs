@@ -58,7 +58,9 @@ fn behind_links(path: &Path) -> Result<PathBuf, CliError> {
 /// The whole text in a file beside the one that is meant, so that nobody ever sees half of it.
 fn whole_beside(file: &Path, text: &str) -> std::io::Result<NamedTempFile> {
     let folder = file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
-    let mut written = NamedTempFile::new_in(folder)?;
+    fs::metadata(folder)?;
+    // The error would name a file that nobody asked for.
+    let mut written = NamedTempFile::new_in(folder).map_err(|error| io::Error::from(error.kind()))?;
     written.write_all(text.as_bytes())?;
     if let Ok(old) = fs::metadata(file) {
         written.as_file().set_permissions(old.permissions())?;

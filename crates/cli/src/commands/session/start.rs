@@ -10,10 +10,10 @@ use crate::{input, step};
 
 /// Start a session: pin a workflow and show its first step.
 ///
-/// A repository that is not registered is registered, untrusted. Outside of git, what runs commands cannot.
+/// A repository that is not registered is registered, untrusted. Outside of git, what runs commands does not start.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The id of a workflow, or its file.
+    /// The id of a workflow, or its file if the repository has a `.longhaul/` that a person trusts.
     #[arg(long, value_name = "ID|FILE")]
     workflow: String,
 

@@ -39,8 +39,10 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             let more = notes.iter().cloned().chain(vars).chain(artifacts).collect();
             (format!("`{step}` was answered"), more)
         }
-        Happened::Refused { step, reasons, .. } => {
-            (format!("an answer to `{step}` was not accepted"), reasons.iter().map(reason).collect())
+        Happened::Refused { step, answer, reasons, .. } => {
+            let told = reasons.iter().map(reason);
+            let more = std::iter::once(format!("it was: {}", short(answer))).chain(told).collect();
+            (format!("an answer to `{step}` was not accepted"), more)
         }
         Happened::VarsChanged { set, unset } => {
             let set = set.iter().map(|(name, value)| format!("{name} = {}", short(value)));

@@ -28,7 +28,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let paths: Vec<&str> = args.files.iter().map(String::as_str).collect();
-    let checked = context.system()?.catalog()?.check(&paths);
+    let checked = context.system()?.catalog()?.check_here(&paths);
     for file in &checked {
         show(context, file)?;
     }

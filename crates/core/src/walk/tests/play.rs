@@ -47,6 +47,7 @@ impl Play {
         let contents = vars.iter().map(|(k, v)| (k.clone(), Content::Inline(v.clone()))).collect();
         let vars = vars.into_iter().map(|(k, v)| (k, Arc::new(v))).collect();
         let standing = Standing {
+            session: SessionId::from_bytes([1; 8]),
             workflow: &workflow,
             coordinator: Coordinator::Nobody,
             place: longhaul_events::Place::default(),
@@ -87,6 +88,7 @@ impl Play {
             Content::Blob(_) => panic!("nothing is laid aside here"),
         };
         Standing {
+            session: self.session.id,
             workflow: &self.workflow,
             coordinator: self.coordinator,
             place: self.session.place.clone(),

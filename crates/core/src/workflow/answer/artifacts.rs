@@ -13,7 +13,7 @@ use super::vars::Given;
 use super::want::{
     ASSESSMENT_KINDS, CONTROL_KINDS, Want, What, has_kind, is_known, kind, text, wants, with_kind,
 };
-use super::{Accepted, Decision, Reason, assessed};
+use super::{Accepted, Decision, Reason, assessed, unclear};
 
 /// Takes over what the artifacts decide and set.
 pub(super) fn take(given: &Given<'_>, accepted: &mut Accepted, reasons: &mut Vec<Reason>) {
@@ -25,8 +25,17 @@ pub(super) fn take(given: &Given<'_>, accepted: &mut Accepted, reasons: &mut Vec
             output.contract
         ));
     }
-    let choice = choose(given, &wants, reasons);
-    for (want, artifact) in wants.iter().zip(&choice.of_wants) {
+    let misread = unclear::json_texts(given, &wants);
+    if !misread.is_empty() {
+        return reasons.extend(misread);
+    }
+    let mut choice = choose(given, &wants, reasons);
+    let unnamed = unclear::unnamed(given, &wants, &mut choice);
+    for (position, (want, artifact)) in wants.iter().zip(&choice.of_wants).enumerate() {
+        // What may lie among the artifacts that say nothing is not told to be missing as well.
+        if unnamed.as_ref().is_some_and(|unnamed| unnamed.open.contains(&position)) {
+            continue;
+        }
         let artifact = artifact.map(|index| &given.answer.artifacts[index]);
         match judge(want, artifact, given) {
             Ok(Some(Taken { value, decision })) => {
@@ -40,6 +49,7 @@ pub(super) fn take(given: &Given<'_>, accepted: &mut Accepted, reasons: &mut Vec
             Err(found) => reasons.extend(found),
         }
     }
+    reasons.extend(unnamed.map(|unnamed| unnamed.reason));
     for index in choice.left {
         let kind = kind(&given.answer.artifacts[index]).map_or(String::new(), |kind| format!(" (`{kind}`)"));
         accepted
@@ -49,9 +59,9 @@ pub(super) fn take(given: &Given<'_>, accepted: &mut Accepted, reasons: &mut Vec
 }
 
 /// Which artifact goes to which want, and which to none.
-struct Choice {
-    of_wants: Vec<Option<usize>>,
-    left: Vec<usize>,
+pub(super) struct Choice {
+    pub(super) of_wants: Vec<Option<usize>>,
+    pub(super) left: Vec<usize>,
 }
 
 fn choose(given: &Given<'_>, wants: &[Want<'_>], reasons: &mut Vec<Reason>) -> Choice {
@@ -111,7 +121,7 @@ fn choose_by_fit(given: &Given<'_>, wants: &[Want<'_>], choice: &mut Choice) {
     }
 }
 
-/// The one want that nothing was given for, and the one artifact that does not say what it is.
+/// The one want that nothing was given for, and the one artifact that does not say what it is, or says it wrongly.
 fn obvious(given: &Given<'_>, wants: &[Want<'_>], choice: &Choice) -> Option<(usize, usize)> {
     let is_open = |required: bool| {
         let open = wants.iter().zip(&choice.of_wants).enumerate();
@@ -174,6 +184,9 @@ fn meant_for_another(want: &Want<'_>, given: &Given<'_>) -> Option<String> {
 
 /// The artifact as it is kept: with the kind that its contract asks for, without one that is only its name.
 fn fitted(contract: &Contract, name: &str, artifact: &Value) -> Result<Value, Vec<Reason>> {
+    if let Some(reason) = unclear::wrong_kind(contract, name, artifact) {
+        return Err(vec![reason]);
+    }
     let mut value = artifact.clone();
     match (&contract.kind, value.as_object_mut()) {
         (Some(kind), Some(_)) => value = with_kind(artifact, kind),
@@ -186,11 +199,14 @@ fn fitted(contract: &Contract, name: &str, artifact: &Value) -> Result<Value, Ve
         Ok(()) => return Ok(value),
         Err(problems) => problems,
     };
+    if let Some(reason) = unclear::wrapped(contract, name, &value) {
+        return Err(vec![reason]);
+    }
     let reason = |(position, problem): (usize, Problem)| {
         let message = format!("`{name}` does not fit{}", problem.said());
         // Once is enough: the example may be long, and it is the same for all of them.
         let fix = match position {
-            0 => format!("{}; an artifact that fits: {}", problem.fix, contract.example),
+            0 => format!("{}; an artifact that fits: {}", problem.fix, contract.example_like(&value)),
             _ => problem.fix,
         };
         Reason::new("artifact_does_not_fit", message, fix)

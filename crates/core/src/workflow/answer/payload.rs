@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value};
 
-use super::super::scope::type_name;
+use super::super::scope::type_in_words;
 use super::super::suggest;
 use super::limits::{judge_artifact, judge_notes, judge_vars};
+use super::unclear::{is_json_text, json_text};
 use super::{Answer, Reason};
 
 const FIELDS: [&str; 6] = ["notes", "vars", "artifacts", "context", "notesMarkdown", "output"];
@@ -135,7 +136,10 @@ impl Reader {
     }
 
     fn wrong_type(&mut self, what: &str, wanted: &str, found: &Value) {
-        let message = format!("{what} is {}, not {wanted}", type_name(found));
+        if is_json_text(found) {
+            return self.reasons.push(json_text(what));
+        }
+        let message = format!("{what} is {}, not {wanted}", type_in_words(found));
         self.reasons.push(Reason::new("wrong_type", message, format!("hand in {wanted}")));
     }
 }

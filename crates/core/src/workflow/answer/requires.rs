@@ -39,9 +39,9 @@ pub struct AssessmentRequired {
     pub id: String,
     #[serde(skip)]
     pub purpose: String,
-    /// What to fill in, with the levels left open.
+    /// Accepted as it stands, as far as any levels are.
     #[serde(skip)]
-    pub form: Value,
+    pub example: Value,
     pub dimensions: Vec<DimensionRequired>,
 }
 
@@ -125,7 +125,7 @@ fn of_prompt(workflow: &Workflow, prompt: &Prompt) -> Requires {
     let assessments = prompt.assessments.iter().map(|assessment| AssessmentRequired {
         id: assessment.id.clone(),
         purpose: assessment.purpose.clone(),
-        form: assessed::form(assessment),
+        example: assessed::example(assessment),
         dimensions: assessment.dimensions.iter().map(dimension).collect(),
     });
     Requires {

@@ -1,14 +1,20 @@
 //! What is wrong with an artifact, in words that an agent can act on.
 
+mod condition;
+
 use jsonschema::error::{TypeKind, ValidationErrorKind};
 use jsonschema::{ValidationError, Validator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ContractError;
+use condition::Condition;
+pub(super) use condition::mention;
 
 /// More than these help nobody.
 const MOST_PROBLEMS: usize = 20;
+/// How many other choices are tried.
+const MOST_OPTIONS: usize = 16;
 /// The longest value that is quoted.
 const MOST_QUOTED: usize = 80;
 
@@ -47,28 +53,160 @@ impl std::fmt::Display for Problem {
     }
 }
 
-/// Everything wrong with an artifact, sorted by place: the library's own order is not the same in each run.
-pub(super) fn gather(validator: &Validator, artifact: &Value, example: &Value) -> Vec<Problem> {
-    let mut problems: Vec<_> =
-        validator.iter_errors(artifact).map(|error| of_error(&error, Some(example))).collect();
-    problems.sort();
-    problems.dedup();
-    if problems.len() > MOST_PROBLEMS {
-        let left = problems.len() - MOST_PROBLEMS;
-        problems.truncate(MOST_PROBLEMS);
-        problems.push(Problem {
-            pointer: String::new(),
-            message: format!("{left} further problems are not shown"),
-            fix: "mend these first and hand it in again".to_owned(),
-        });
+/// What judges, and what is judged.
+pub(super) struct Judge<'a> {
+    pub(super) validator: &'a Validator,
+    pub(super) schema: &'a Value,
+    pub(super) artifact: &'a Value,
+}
+
+impl<'a> Judge<'a> {
+    /// Everything wrong with the artifact, sorted by place: the library's own order is not the same in each run.
+    pub(super) fn gather(&self, example: impl FnOnce() -> Value) -> Vec<Problem> {
+        let errors: Vec<_> = self.validator.iter_errors(self.artifact).collect();
+        if errors.is_empty() {
+            return Vec::new();
+        }
+        let example = example();
+        let mut faults: Vec<Fault<'_>> = errors.iter().map(|error| self.fault(error)).collect();
+        // What follows from a choice that was not made contradicts itself. The choice is asked for instead.
+        let is_chosen = |fault: &Fault<'_>| fault.conditions.iter().all(|one| one.is_chosen(self.artifact));
+        if faults.iter().any(is_chosen) {
+            faults.retain(is_chosen);
+        }
+        faults.sort_by(|one, other| one.problem.cmp(&other.problem));
+        faults.dedup_by(|one, other| one.problem == other.problem);
+        let left = faults.len().saturating_sub(MOST_PROBLEMS);
+        faults.truncate(MOST_PROBLEMS);
+        let mut problems: Vec<_> = faults.into_iter().map(|fault| self.advised(fault, &example)).collect();
+        if left > 0 {
+            problems.push(Problem {
+                pointer: String::new(),
+                message: format!("{left} further problems are not shown"),
+                fix: "mend these first and hand it in again".to_owned(),
+            });
+        }
+        problems
     }
-    problems
+
+    fn fault<'e>(&self, error: &'e ValidationError<'e>) -> Fault<'e>
+    where
+        'a: 'e,
+    {
+        let (evaluation, instance) = (error.evaluation_path().as_str(), error.instance_path().as_str());
+        let conditions = condition::lead_to(self.schema, evaluation, instance);
+        let mut problem = of_error(error);
+        if !conditions.is_empty() {
+            let because: Vec<_> = conditions.iter().map(|one| one.said(self.artifact)).collect();
+            problem.message = format!("{}, because {}", problem.message, because.join(" and "));
+        }
+        Fault { error, conditions, problem }
+    }
+
+    fn advised(&self, fault: Fault<'_>, example: &Value) -> Problem {
+        let Fault { error, conditions, mut problem } = fault;
+        if !conditions.is_empty() && !is_addition(error.kind()) {
+            problem.fix = self.truth(&conditions, &problem.pointer);
+            return problem;
+        }
+        if let Some(shown) = self.suggestion(error, example) {
+            problem.fix = format!("{}, such as `{shown}`", problem.fix);
+        }
+        problem
+    }
+
+    /// What to do about a value that only a choice forbids: one of the two is not true, and only the agent knows which.
+    fn truth(&self, conditions: &[Condition<'_>], pointer: &str) -> String {
+        let choice = conditions.iter().rev().find_map(Condition::choice);
+        let Some((place, options)) = choice else {
+            return "hand in what is true: change this only if it is wrong, else what the condition is about"
+                .to_owned();
+        };
+        let current = self.artifact.pointer(&place);
+        let would_do = |option: &&Value| {
+            let changed = self.with(&place, option);
+            Some(*option) != current
+                && changed.is_some_and(|changed| {
+                    self.validator
+                        .iter_errors(&changed)
+                        .all(|error| error.instance_path().as_str() != pointer)
+                })
+        };
+        let options: Vec<String> = options.iter().take(MOST_OPTIONS).filter(would_do).map(quoted).collect();
+        let place = condition::named(&place);
+        if options.is_empty() {
+            return format!("hand in what is true: change this only if it is wrong, else {place}");
+        }
+        format!("hand in what is true: if this is right, {place} is {}", options.join(" or "))
+    }
+
+    /// What an example has at the place of the problem, if it mends the problem; a value that would not is no help.
+    fn suggestion(&self, error: &ValidationError<'_>, example: &Value) -> Option<String> {
+        let pointer = error.instance_path().as_str();
+        let (place, there) = match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str()?;
+                let place = format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"));
+                (place, example.pointer(pointer)?.get(name)?)
+            }
+            ValidationErrorKind::Type { .. }
+            | ValidationErrorKind::Pattern { .. }
+            | ValidationErrorKind::Format { .. }
+            | ValidationErrorKind::MinItems { .. } => (pointer.to_owned(), example.pointer(pointer)?),
+            _ => return None,
+        };
+        let shown = there.to_string();
+        if shown.chars().count() > MOST_QUOTED {
+            return None;
+        }
+        let changed = self.with(&place, there)?;
+        let is_there = |error: ValidationError<'_>| {
+            let path = error.instance_path().as_str();
+            path == place || path.strip_prefix(place.as_str()).is_some_and(|rest| rest.starts_with('/'))
+        };
+        (!self.validator.iter_errors(&changed).any(is_there)).then_some(shown)
+    }
+
+    /// The artifact with another value at a place, where there is room for it.
+    fn with(&self, place: &str, value: &Value) -> Option<Value> {
+        let mut changed = self.artifact.clone();
+        if let Some(there) = changed.pointer_mut(place) {
+            *there = value.clone();
+            return Some(changed);
+        }
+        let (parent, name) = place.rsplit_once('/')?;
+        let name = name.replace("~1", "/").replace("~0", "~");
+        changed.pointer_mut(parent)?.as_object_mut()?.insert(name, value.clone());
+        Some(changed)
+    }
+}
+
+/// One error with what put its demand in force.
+struct Fault<'a> {
+    error: &'a ValidationError<'a>,
+    conditions: Vec<Condition<'a>>,
+    problem: Problem,
+}
+
+/// Whether the remedy is to write more, which falsifies nothing.
+fn is_addition(kind: &ValidationErrorKind) -> bool {
+    matches!(
+        kind,
+        ValidationErrorKind::Required { .. }
+            | ValidationErrorKind::Type { .. }
+            | ValidationErrorKind::Pattern { .. }
+            | ValidationErrorKind::Format { .. }
+            | ValidationErrorKind::MinLength { .. }
+            | ValidationErrorKind::MinItems { .. }
+            | ValidationErrorKind::MinProperties { .. }
+            | ValidationErrorKind::Contains
+    )
 }
 
 /// Only what is wrong with sizes and patterns.
 pub(super) fn gather_limits(validator: &Validator, value: &Value) -> Vec<Problem> {
     let errors = validator.iter_errors(value).filter(|error| is_limit(error.kind()));
-    let mut problems: Vec<_> = errors.map(|error| of_error(&error, None)).collect();
+    let mut problems: Vec<_> = errors.map(|error| of_error(&error)).collect();
     problems.sort();
     problems.dedup();
     problems
@@ -103,31 +241,12 @@ pub(super) fn kind_word(value: &Value) -> &'static str {
     }
 }
 
-pub(super) fn of_error(error: &ValidationError<'_>, example: Option<&Value>) -> Problem {
-    let pointer = error.instance_path().as_str().to_owned();
+pub(super) fn of_error(error: &ValidationError<'_>) -> Problem {
     let value = error.instance();
     let Words { message, fix } = words(error.kind(), value)
         .or_else(|| limit_words(error.kind(), value))
-        .unwrap_or_else(|| form_words(error, example));
-    let fix = match example.and_then(|example| example_for(error.kind(), example, &pointer)) {
-        Some(shown) => format!("{fix}, such as `{shown}`"),
-        None => fix,
-    };
-    Problem { pointer, message, fix }
-}
-
-/// What an example has at the place of the problem; nothing where a quoted value would not help.
-fn example_for(kind: &ValidationErrorKind, example: &Value, pointer: &str) -> Option<String> {
-    let there = match kind {
-        ValidationErrorKind::Required { property } => example.pointer(pointer)?.get(property.as_str()?)?,
-        ValidationErrorKind::Type { .. }
-        | ValidationErrorKind::Pattern { .. }
-        | ValidationErrorKind::Format { .. }
-        | ValidationErrorKind::MinItems { .. } => example.pointer(pointer)?,
-        _ => return None,
-    };
-    let shown = there.to_string();
-    (shown.chars().count() <= MOST_QUOTED).then_some(shown)
+        .unwrap_or_else(|| form_words(error));
+    Problem { pointer: error.instance_path().as_str().to_owned(), message, fix }
 }
 
 struct Words {
@@ -186,7 +305,14 @@ fn limit_words(kind: &ValidationErrorKind, value: &Value) -> Option<Words> {
         say(format!("{} must be {word} {limit}", quoted(value)), format!("give a number {word} {limit}"))
     };
     let size = |what: &str, word: &str, limit: u64| {
-        say(format!("it has the wrong number of {what}"), format!("give {word} {limit} {what}"))
+        let has = match value {
+            Value::Array(items) => items.len(),
+            Value::Object(fields) => fields.len(),
+            Value::String(text) => text.chars().count(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        };
+        let (has, limit) = (counted(has as u64, what), counted(limit, what));
+        say(format!("it has {has} and must have {word} {limit}"), format!("give {word} {limit}"))
     };
     let said = match kind {
         ValidationErrorKind::Minimum { limit } => number("at least", limit),
@@ -197,13 +323,13 @@ fn limit_words(kind: &ValidationErrorKind, value: &Value) -> Option<Words> {
             format!("{} is not a multiple of {multiple_of}", quoted(value)),
             format!("give a multiple of {multiple_of}"),
         ),
-        ValidationErrorKind::MinLength { limit } => size("characters", "at least", *limit),
-        ValidationErrorKind::MaxLength { limit } => size("characters", "at most", *limit),
-        ValidationErrorKind::MinItems { limit } => size("entries", "at least", *limit),
-        ValidationErrorKind::MaxItems { limit } => size("entries", "at most", *limit),
-        ValidationErrorKind::MinProperties { limit } => size("keys", "at least", *limit),
-        ValidationErrorKind::MaxProperties { limit } => size("keys", "at most", *limit),
-        ValidationErrorKind::AdditionalItems { limit } => size("entries", "at most", *limit as u64),
+        ValidationErrorKind::MinLength { limit } => size("character", "at least", *limit),
+        ValidationErrorKind::MaxLength { limit } => size("character", "at most", *limit),
+        ValidationErrorKind::MinItems { limit } => size("entry", "at least", *limit),
+        ValidationErrorKind::MaxItems { limit } => size("entry", "at most", *limit),
+        ValidationErrorKind::MinProperties { limit } => size("key", "at least", *limit),
+        ValidationErrorKind::MaxProperties { limit } => size("key", "at most", *limit),
+        ValidationErrorKind::AdditionalItems { limit } => size("entry", "at most", *limit as u64),
         ValidationErrorKind::UnevaluatedItems { .. } => {
             say("it has entries that have no place here", "leave the last entries out")
         }
@@ -219,27 +345,10 @@ fn limit_words(kind: &ValidationErrorKind, value: &Value) -> Option<Words> {
 }
 
 /// Problems of a value that may have one of several forms, and what is rarer still.
-fn form_words(error: &ValidationError<'_>, example: Option<&Value>) -> Words {
+fn form_words(error: &ValidationError<'_>) -> Words {
     match error.kind() {
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            let nearest = context.iter().filter(|errors| !errors.is_empty()).min_by_key(|errors| {
-                // A branch for another type of value is further off than one with many small faults.
-                let other_type = errors.iter().any(|error| {
-                    matches!(
-                        error.kind(),
-                        ValidationErrorKind::Type { .. } | ValidationErrorKind::Constant { .. }
-                    )
-                });
-                (other_type, errors.len())
-            });
-            let mut problems: Vec<_> =
-                nearest.into_iter().flatten().map(|error| of_error(error, example)).collect();
-            problems.sort();
-            let nearest = problems.first().map_or_else(String::new, |problem| format!(": {problem}"));
-            say(
-                format!("it fits none of the {} forms that are allowed", context.len()),
-                format!("make it fit the nearest form{nearest}"),
-            )
+            none_of(context)
         }
         ValidationErrorKind::OneOfMultipleValid { .. } => {
             say("it fits several forms of which only one may fit", "leave out what belongs to the others")
@@ -248,7 +357,7 @@ fn form_words(error: &ValidationError<'_>, example: Option<&Value>) -> Words {
             say(format!("{} is not allowed here", quoted(error.instance())), "leave it out, or change it")
         }
         ValidationErrorKind::PropertyNames { error } => {
-            let inner = of_error(error, None);
+            let inner = of_error(error);
             say(format!("one of its keys is wrong: {}", inner.message), inner.fix)
         }
         _ => say(
@@ -256,6 +365,64 @@ fn form_words(error: &ValidationError<'_>, example: Option<&Value>) -> Words {
             format!("see `{}` of the schema", error.kind().keyword()),
         ),
     }
+}
+
+/// A value that fits none of several forms. Which of them is meant is the agent's to say.
+fn none_of(forms: &[Vec<ValidationError<'_>>]) -> Words {
+    let message = format!("it fits none of the {} forms that are allowed", forms.len());
+    if let Some(words) = undecided(forms) {
+        return Words { message: format!("{message}: {}", words.message), ..words };
+    }
+    let nearest = forms.iter().filter(|errors| !errors.is_empty()).min_by_key(|errors| {
+        // A branch for another type of value is further off than one with many small faults.
+        let other_type = errors.iter().any(|error| {
+            matches!(error.kind(), ValidationErrorKind::Type { .. } | ValidationErrorKind::Constant { .. })
+        });
+        (other_type, errors.len())
+    });
+    let mut problems: Vec<_> = nearest
+        .into_iter()
+        .flatten()
+        .map(|error| {
+            let mut problem = of_error(error);
+            if is_choice(error.kind()) {
+                "hand in what is true: change this only if it is wrong, else choose another form"
+                    .clone_into(&mut problem.fix);
+            }
+            problem
+        })
+        .collect();
+    problems.sort();
+    let nearest = problems.first().map_or_else(String::new, |problem| format!(": {problem}"));
+    say(message, format!("make it fit the nearest form{nearest}"))
+}
+
+/// The value by which every form is told from the others, where it names none of them.
+fn undecided(forms: &[Vec<ValidationError<'_>>]) -> Option<Words> {
+    let constant = |place: &str, errors: &[ValidationError<'_>]| {
+        errors.iter().find_map(|error| match error.kind() {
+            ValidationErrorKind::Constant { expected_value } if error.instance_path().as_str() == place => {
+                Some(quoted(expected_value))
+            }
+            _ => None,
+        })
+    };
+    let constants = forms.first()?.iter().filter(|error| is_choice(error.kind()));
+    let mut places: Vec<_> =
+        constants.map(|error| (error.instance_path().as_str(), error.instance())).collect();
+    places.sort_by_key(|(place, _)| *place);
+    places.into_iter().find_map(|(place, value)| {
+        let wanted = forms.iter().map(|errors| constant(place, errors)).collect::<Option<Vec<_>>>()?;
+        let message = format!("{} is {}", condition::named(place), quoted(value));
+        Some(say(
+            message,
+            format!("choose the form by {}: one of {}", condition::named(place), wanted.join(", ")),
+        ))
+    })
+}
+
+const fn is_choice(kind: &ValidationErrorKind) -> bool {
+    matches!(kind, ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. })
 }
 
 fn wanted_types(kind: &TypeKind) -> String {
@@ -276,6 +443,15 @@ fn type_word(name: &str) -> &str {
         "array" => "a list",
         "object" => "an object",
         other => other,
+    }
+}
+
+/// A number with what it counts.
+fn counted(number: u64, what: &str) -> String {
+    match (number, what.strip_suffix('y')) {
+        (1, _) => format!("1 {what}"),
+        (_, Some(stem)) if what == "entry" => format!("{number} {stem}ies"),
+        _ => format!("{number} {what}s"),
     }
 }
 

@@ -194,6 +194,86 @@ fn of_several_forms_the_nearest_is_named() {
     );
 }
 
+fn result_of_checks() -> Value {
+    json!({
+        "type": "object",
+        "required": ["outcome", "checks", "problems"],
+        "properties": {
+            "outcome": { "enum": ["passed", "failed", "could_not_run"] },
+            "checks": { "type": "array", "items": { "properties": { "outcome": { "enum": ["passed", "failed"] } } } },
+            "problems": { "type": "array", "items": { "type": "string" } },
+        },
+        "allOf": [
+            { "if": { "properties": { "outcome": { "const": "failed" } } },
+              "then": { "properties": { "problems": { "minItems": 1 } } } },
+            { "if": { "properties": { "outcome": { "const": "passed" } } },
+              "then": { "$ref": "#/$defs/all_passed" } },
+        ],
+        "$defs": { "all_passed": { "properties": {
+            "checks": { "items": { "properties": { "outcome": { "const": "passed" } } } },
+            "problems": { "maxItems": 0 },
+        } } },
+        "examples": [{ "outcome": "passed", "checks": [{ "outcome": "passed" }], "problems": [] }],
+    })
+}
+
+#[test]
+fn what_only_a_choice_forbids_is_never_to_be_written_over() {
+    let artifact = json!({ "outcome": "passed", "checks": [{ "outcome": "failed" }], "problems": ["a"] });
+    assert_eq!(
+        problems(&result_of_checks(), &artifact),
+        [
+            "at `/checks/0/outcome`: it is `\"failed\"` and must be `\"passed\"`, because `outcome` is `\"passed\"`; \
+             hand in what is true: if this is right, `outcome` is `\"failed\"` or `\"could_not_run\"`",
+            "at `/problems`: it has 1 entry and must have at most 0 entries, because `outcome` is `\"passed\"`; \
+             hand in what is true: if this is right, `outcome` is `\"failed\"` or `\"could_not_run\"`",
+        ]
+    );
+}
+
+#[test]
+fn a_suggested_value_fits_the_branch_that_was_chosen() {
+    let schema = result_of_checks();
+    let missing = json!({ "outcome": "failed", "checks": [] });
+    assert_eq!(
+        problems(&schema, &missing),
+        ["at `/`: `problems` is missing; add `problems`, such as `[\"text\"]`"]
+    );
+    let empty = json!({ "outcome": "failed", "checks": [], "problems": [] });
+    assert_eq!(
+        problems(&schema, &empty),
+        [
+            "at `/problems`: it has 0 entries and must have at least 1 entry, because `outcome` is `\"failed\"`; \
+          give at least 1 entry, such as `[\"text\"]`"
+        ]
+    );
+    let contract = of_schema(&schema).unwrap();
+    let shown = json!({ "outcome": "failed", "checks": [{ "outcome": "passed" }], "problems": ["text"] });
+    assert_eq!(contract.example_like(&empty), shown);
+    assert_eq!(contract.check(&shown), Ok(()));
+    assert_eq!(contract.example_like(&json!({ "outcome": "nonsense" })), contract.example);
+}
+
+#[test]
+fn what_follows_from_a_choice_that_was_not_made_is_not_asked_for() {
+    let artifact = json!({ "checks": [{ "outcome": "failed" }], "problems": [] });
+    assert_eq!(
+        problems(&result_of_checks(), &artifact),
+        ["at `/`: `outcome` is missing; add `outcome`, such as `\"passed\"`"]
+    );
+}
+
+#[test]
+fn of_forms_that_a_word_tells_apart_the_agent_chooses() {
+    let form = |word: &str| json!({ "required": ["as"], "properties": { "as": { "const": word } } });
+    let schema = json!({ "type": "object", "oneOf": [form("one"), form("two")] });
+    assert_eq!(
+        problems(&schema, &json!({ "as": "three" })),
+        ["at `/`: it fits none of the 2 forms that are allowed: `as` is `\"three\"`; \
+          choose the form by `as`: one of `\"one\"`, `\"two\"`"]
+    );
+}
+
 #[test]
 fn a_long_value_is_quoted_in_part_and_many_problems_are_counted() {
     let schema = json!({ "type": "array", "items": { "enum": ["a"] } });

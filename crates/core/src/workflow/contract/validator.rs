@@ -51,7 +51,7 @@ fn refusal(schema: &Value, error: &jsonschema::ValidationError<'_>) -> ContractE
     }
     ContractError::Invalid {
         pointer: super::problem::place(error.instance_path().as_str()),
-        message: super::problem::of_error(error, None).message,
+        message: super::problem::of_error(error).message,
     }
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::{Fields, Node, Reader, keywords, shortened};
 use crate::workflow::contract::{self, Contract, ContractError};
-use crate::workflow::suggest::or_known;
+use crate::workflow::suggest::closest;
 
 /// How a contract of the file is named in a `$ref`; the bare name does too.
 const LOCAL: &str = "#/contracts/";
@@ -48,9 +48,12 @@ impl Reader<'_> {
         }
         if !is_own {
             let builtin: Vec<String> = contract::builtin_names().collect();
-            let known = self.schemas.keys().chain(&builtin).map(String::as_str).collect::<Vec<_>>();
-            let message = format!("there is no contract `{}`", shortened(name));
-            self.findings.error(span, message, or_known(name, known));
+            let known = self.schemas.keys().chain(&builtin).map(String::as_str);
+            let fix = match closest(name, known) {
+                Some(word) => format!("did you mean `{word}`?"),
+                None => declare(name, &builtin),
+            };
+            self.findings.error(span, format!("there is no contract `{}`", shortened(name)), fix);
         }
         None
     }
@@ -140,4 +143,15 @@ impl Reader<'_> {
         let (message, fix) = words.rsplit_once("; ").unwrap_or((&words, "put the schema right"));
         self.findings.error(span, format!("{what} cannot be used: {message}"), fix);
     }
+}
+
+/// How to come by a contract. Each that is built in goes by two names, of which the short one is told.
+fn declare(name: &str, builtin: &[String]) -> String {
+    let short = builtin.iter().filter(|name| !name.contains('.')).map(|name| format!("`{name}`"));
+    let names: Vec<String> = short.collect();
+    format!(
+        "declare it under `contracts:` as `{}: {{ type: object, … }}`, or use one that is built in: {}",
+        shortened(name),
+        names.join(", ")
+    )
 }

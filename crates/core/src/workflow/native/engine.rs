@@ -17,6 +17,15 @@ const DELIVER_KEYS: [&str; 6] = ["commit", "branch", "pull_request", "comment", 
 impl Reader<'_> {
     pub(super) fn run_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let fields = &mut *reading.fields;
+        if let Some(node) = fields.raw("run")
+            && let NodeValue::Text(text) = &node.value
+        {
+            let words = text.split_whitespace().collect::<Vec<_>>().join(", ");
+            let message = "`run` must be a map, and this is a text";
+            let fix = format!("write `run: {{ command: [{}] }}`: no shell looks at it", shortened(&words));
+            self.findings.error(&node.span, message, fix);
+            return None;
+        }
         let mut map = fields.map("run")?;
         let mut run = self.run(&mut map);
         map.finish();

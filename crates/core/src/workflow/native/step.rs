@@ -2,8 +2,11 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
+
 use super::{Fields, MODELS, Node, NodeValue, Reader, budget, condition, in_words, is_id_byte, shortened};
 use crate::workflow::DEFAULT_ATTEMPTS;
+use crate::workflow::diagnostic::Severity;
 use crate::workflow::document::Key;
 use crate::workflow::fields::text_of;
 use crate::workflow::step::{Channel, Confirm, ConfirmBy, Jump, Step, StepKind};
@@ -78,8 +81,8 @@ impl Reader<'_> {
         let kind = self.kind(node, &mut Reading { fields: &mut fields, id: &id, title: &title, level });
         match kind {
             Some(_) => fields.finish(),
-            // Without a kind nothing asked for its keys: one finding says enough.
-            None => drop(fields),
+            // Not every key was asked for, so only what no step has is a stray.
+            None => self.report_strangers(&fields),
         }
         Some(Step {
             id,
@@ -97,6 +100,23 @@ impl Reader<'_> {
             requires,
             kind: kind?,
         })
+    }
+
+    /// Reports keys that no kind of step has.
+    fn report_strangers(&self, fields: &Fields<'_>) {
+        if self.findings.is_full(Severity::Error) {
+            return;
+        }
+        let schema = super::schema();
+        let known = schema.pointer("/$defs/step/properties").and_then(Value::as_object);
+        let known: Vec<&str> = known.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect();
+        for key in fields.unasked().filter(|key| !known.contains(&key.name.as_str())) {
+            let fix = match closest(&key.name, known.iter().copied()) {
+                Some(word) => format!("did you mean `{word}`?"),
+                None => "take it out, or look the key up in the guide".to_owned(),
+            };
+            self.findings.stray(&key.span, format!("a step has no key `{}`", key.name), fix);
+        }
     }
 
     fn step_id(&self, fields: &mut Fields<'_>) -> (String, Range<usize>) {
@@ -140,9 +160,8 @@ impl Reader<'_> {
         let words = || KINDS.iter().map(|(key, _)| format!("`{key}`")).collect::<Vec<_>>().join(", ");
         let Some((key, kind)) = found.next() else {
             let slip = |key: &Key| closest(&key.name, KINDS.iter().map(|(kind, _)| *kind));
-            if let Some((key, word)) = reading.fields.unasked().find_map(|key| Some((key, slip(key)?))) {
-                let message = format!("a step has no key `{}`", key.name);
-                self.findings.error(&key.span, message, format!("did you mean `{word}`?"));
+            // That one is told with the other keys that no step has.
+            if reading.fields.unasked().any(|key| slip(key).is_some()) {
                 return None;
             }
             let message = format!("the step `{}` does nothing", reading.id);

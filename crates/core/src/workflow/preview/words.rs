@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::workflow::condition::{Condition, Test};
+use crate::workflow::pin::shell_words;
 use crate::workflow::step::{CheckChoice, Run, RunWhat};
 use crate::workflow::{VarType, step::Channel};
 
@@ -137,7 +138,7 @@ pub(super) fn counted(count: u64, word: &str) -> String {
 /// What a `run` starts.
 pub(super) fn run(run: &Run) -> String {
     match &run.what {
-        RunWhat::Command(words) => format!("`{}`", words.join(" ")),
+        RunWhat::Command(words) => format!("`{}`", shell_words(words)),
         RunWhat::Checks(CheckChoice::All) => "every check of the workspace".to_owned(),
         RunWhat::Checks(CheckChoice::Named(names)) => format!("the checks {}", names.join(", ")),
         RunWhat::Declared(checks) => {

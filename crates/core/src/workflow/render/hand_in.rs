@@ -14,8 +14,10 @@ pub(super) fn write(page: &mut Page<'_>, workflow: &Workflow, step: &Step) {
     let mut lines = notes(prompt);
     lines.extend(vars(workflow, prompt));
     page.add(&lines.join("\n"));
+    let is_several = requires.contracts.len() + requires.assessments.len() > 1;
     for contract in requires.contracts.iter().filter(|contract| !is_told_elsewhere(contract, prompt)) {
-        page.add(&describe_contract(contract));
+        let naming = contract.kind.as_deref().filter(|_| is_several);
+        page.add(&describe_contract(contract, naming));
     }
     for assessment in &requires.assessments {
         page.add(&describe_assessment(assessment));
@@ -98,18 +100,21 @@ fn is_told_elsewhere(contract: &ContractRequired, prompt: &Prompt) -> bool {
     is_control || is_assessment
 }
 
-fn describe_contract(contract: &ContractRequired) -> String {
+fn describe_contract(contract: &ContractRequired, naming: Option<&str>) -> String {
     let ContractRequired { reference, kind: _, required, schema, example } = contract;
     let demand = if *required { "Required" } else { "Optional" };
+    let naming = naming
+        .map(|kind| format!(" Mark it with `\"kind\": \"{kind}\"`, because there are several."))
+        .unwrap_or_default();
     format!(
-        "In `artifacts`, `{reference}`. {demand}. It must fit this JSON Schema:\n\n{}\n\nFor example:\n\n{}",
+        "In `artifacts`, `{reference}`. {demand}.{naming} It must fit this JSON Schema:\n\n{}\n\nFor example:\n\n{}",
         fenced("json", &schema.to_string()),
         fenced("json", &example.to_string())
     )
 }
 
 fn describe_assessment(assessment: &AssessmentRequired) -> String {
-    let AssessmentRequired { id, purpose, form, dimensions } = assessment;
+    let AssessmentRequired { id, purpose, example, dimensions } = assessment;
     let line = |dimension: &DimensionRequired| {
         let DimensionRequired { id, purpose, levels, required } = dimension;
         let optional = if *required { "" } else { " Optional." };
@@ -119,8 +124,10 @@ fn describe_assessment(assessment: &AssessmentRequired) -> String {
     let lines: Vec<String> = dimensions.iter().map(line).collect();
     let purpose = if purpose.is_empty() { String::new() } else { format!(" {purpose}") };
     format!(
-        "In `artifacts`, the assessment `{id}`.{purpose} Choose a level for each dimension:\n\n{}\n\n{}",
+        "In `artifacts`, the assessment `{id}`.{purpose} Choose a level for each dimension:\n\n{}\n\nFor example, with \
+         levels that are yours to choose; a level may also stand alone (`\"{}\": \"…\"`), without its rationale:\n\n{}",
         lines.join("\n"),
-        fenced("json", &form.to_string())
+        dimensions.first().map_or("dimension", |dimension| dimension.id.as_str()),
+        fenced("json", &example.to_string())
     )
 }

@@ -8,7 +8,9 @@ use longhaul_core::time::rfc3339;
 use longhaul_core::walk;
 use longhaul_core::walk::view::{self, HandedOut, Shown, StepView};
 use longhaul_core::workflow::render;
-use longhaul_events::{Digest, NodeId, Reason, Restored, Seq, SessionEvent, SessionId, Timestamp};
+use longhaul_events::{
+    CloseOutcome, Digest, NodeId, Reason, Restored, Seq, SessionEvent, SessionId, Timestamp,
+};
 use longhaul_store::Decision;
 use serde_json::Value;
 
@@ -89,7 +91,7 @@ impl Commands {
             SessionEvent::Parked { step, reasons, .. } => {
                 Shown::Parked { step: step.clone(), reasons: reasons.clone() }
             }
-            SessionEvent::Closed { outcome } => Shown::Closed(outcome.clone()),
+            SessionEvent::Closed { outcome } => self.closed(session.id, outcome)?,
             SessionEvent::Opened { .. }
             | SessionEvent::DriverTaken { .. }
             | SessionEvent::DriverRenewed { .. }
@@ -117,10 +119,19 @@ impl Commands {
         }))
     }
 
+    /// An end; one that somebody may want to undo names the step to go back to.
+    fn closed(&self, id: SessionId, outcome: &CloseOutcome) -> Result<Shown, Error> {
+        let last = match outcome {
+            CloseOutcome::Failed { .. } => self.stops(id)?.pop().map(|stop| stop.step),
+            CloseOutcome::Completed | CloseOutcome::Cancelled { .. } => None,
+        };
+        Ok(Shown::Closed { outcome: outcome.clone(), last })
+    }
+
     /// Where the state says that the session stands.
     pub(super) fn standing_shown(&self, session: &Session) -> Result<Shown, Error> {
         if let Some(outcome) = &session.closed {
-            return Ok(Shown::Closed(outcome.clone()));
+            return self.closed(session.id, outcome);
         }
         let node = session.node().ok_or(Error::NoWorkflow(session.id))?;
         if let At::Step(tip) = &session.at {
@@ -194,7 +205,7 @@ impl Commands {
         let Some(warnings) = answered else {
             // A handle that was never used: the session was closed under it, or went another way.
             return match &session.closed {
-                Some(outcome) => self.view(session, Shown::Closed(outcome.clone()), Vec::new()),
+                Some(outcome) => self.view(session, self.closed(session.id, outcome)?, Vec::new()),
                 None => Err(Error::Superseded),
             };
         };

@@ -23,10 +23,13 @@ pub struct Rewind {
     pub by: String,
 }
 
+/// How many steps are named to choose from, the latest of them.
+const MOST_NAMED: usize = 20;
+
 /// Where a session once came to, and may come to again.
-struct Stop {
+pub(super) struct Stop {
     node: NodeId,
-    step: StepId,
+    pub(super) step: StepId,
     at: StopAt,
 }
 
@@ -62,22 +65,41 @@ impl Commands {
         self.view(&after.state, shown, vec![left.to_owned()])
     }
 
-    /// How the session last came to a step.
-    fn last_stop(&self, rewind: &Rewind) -> Result<Stop, Error> {
+    /// Where the session came to, on the way that led to where it stands.
+    pub(super) fn stops(&self, id: SessionId) -> Result<Vec<Stop>, Error> {
         let mut stops: Vec<Stop> = Vec::new();
-        self.each_decision(rewind.session, Seq(0), |decision| {
+        self.each_decision(id, Seq(0), |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
                 // What a fork left behind is not on the way any more.
                 if let SessionEvent::Forked { from, .. } = &event {
                     stops.retain(|stop| stop.node <= *from);
                 }
-                stops.extend(stop(event, decision.at).filter(|stop| stop.step == rewind.step));
+                stops.extend(stop(event, decision.at));
             }
             Ok(None::<()>)
         })?;
-        stops
-            .pop()
-            .ok_or_else(|| Error::NeverHandedOut { session: rewind.session, step: rewind.step.0.clone() })
+        Ok(stops)
+    }
+
+    /// How the session last came to a step.
+    fn last_stop(&self, rewind: &Rewind) -> Result<Stop, Error> {
+        let mut stops = self.stops(rewind.session)?;
+        if let Some(last) = stops.iter().rposition(|stop| stop.step == rewind.step) {
+            return Ok(stops.swap_remove(last));
+        }
+        let mut steps: Vec<String> = Vec::new();
+        for stop in &stops {
+            let step = format!("`{}`", stop.step.0);
+            if !steps.contains(&step) {
+                steps.push(step);
+            }
+        }
+        let more = steps.len().saturating_sub(MOST_NAMED);
+        let mut named = steps.split_off(more).join(", ");
+        if more > 0 {
+            named = format!("{named} (and {more} before them)");
+        }
+        Err(Error::NeverHandedOut { session: rewind.session, step: rewind.step.0.clone(), steps: named })
     }
 
     /// The same step, work or gate once more, with the reason where somebody reads it.

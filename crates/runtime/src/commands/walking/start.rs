@@ -32,7 +32,7 @@ impl Commands {
     /// Opens a session, pins its workflow and takes the first step, in one decision.
     pub fn start_session(&self, start: &StartSession) -> Result<StepView, Error> {
         let id = SessionId::from_bytes(self.entropy.bytes());
-        let open = self.opening(start)?;
+        let open = self.opening(id, start)?;
         let ((), Stored { state, events }) =
             self.recorder.record(self.write(id.into(), &Contents::default()), || {
                 let events = Session::open(open.clone());
@@ -70,14 +70,15 @@ impl Commands {
         }
     }
 
-    fn opening(&self, start: &StartSession) -> Result<OpenSession, Error> {
+    fn opening(&self, id: SessionId, start: &StartSession) -> Result<OpenSession, Error> {
         let workflow = &*start.workflow;
         let vars = initial_vars(workflow, &start.goal, &start.vars).map_err(Error::BadStart)?;
         let contents =
             vars.iter().map(|(name, value)| (name.clone(), Content::Inline(value.clone()))).collect();
         let vars = vars.into_iter().map(|(name, value)| (name, Arc::new(value))).collect();
         let coordinator = start.parent.map_or(Coordinator::Nobody, |_| Coordinator::Parent);
-        let standing = Standing { workflow, coordinator, place: Place::default(), vars, items: Vec::new() };
+        let (place, items) = (Place::default(), Vec::new());
+        let standing = Standing { session: id, workflow, coordinator, place, vars, items };
         let compiled = serde_json::to_value(workflow).expect("a workflow has string keys only");
         self.refuse_secrets(&compiled, &start.vars)?;
         self.refuse_redacted(&compiled)?;

@@ -148,6 +148,6 @@ fn an_example_of_an_assessment_has_levels_that_nothing_follows_from() {
     let workflow = workflow(&prompt, &json!({ "contracts": { "wr.contracts.assessment": made } }));
     let wanted = requirements(&workflow, &workflow.steps[0]);
     assert_eq!(wanted.contracts[0].example["dimensions"]["d"]["level"], "high");
-    assert_eq!(wanted.assessments[0].form["dimensions"]["d"]["level"], "low | high");
+    assert_eq!(wanted.assessments[0].example["dimensions"]["d"]["level"], "high");
     accepted(&workflow, &json!({ "artifacts": [wanted.contracts[0].example] }));
 }

@@ -12,6 +12,8 @@ use crate::workflow::step::StepKind;
 use crate::workflow::suggest::{closest, or_known};
 use crate::workflow::{VarType, Vars};
 
+/// How a command or a check can end.
+const OUTCOMES: [&str; 3] = ["passed", "failed", "could_not_run"];
 /// How many references of a schema are followed in a row.
 const MOST_REFERENCES: usize = 16;
 /// Keywords that let a value be more than `properties` and `enum` say.
@@ -21,7 +23,7 @@ const COMPOSED: &[&str] =
 impl Checks<'_> {
     /// Reports comparisons that never hold, and parts that nothing has.
     pub(super) fn values(&self) {
-        let schemas = self.schemas_of_vars();
+        let (schemas, results) = (self.schemas_of_vars(), self.results_of_runs());
         for flat in &self.flat {
             let paths: BTreeSet<_> = mentions::of_step(flat.step)
                 .into_iter()
@@ -33,7 +35,14 @@ impl Checks<'_> {
                 }
             }
             for comparison in mentions::comparisons_of(flat.step) {
-                let Some(allowed) = self.allowed(&comparison.path, &schemas) else { continue };
+                let of_run = comparison.path.strip_suffix(".outcome").filter(|name| results.contains(name));
+                let allowed = match of_run {
+                    Some(_) => OUTCOMES.iter().map(|word| Value::from(*word)).collect(),
+                    None => match self.allowed(&comparison.path, &schemas) {
+                        Some(allowed) => allowed,
+                        None => continue,
+                    },
+                };
                 if comparison.value.is_null()
                     || allowed.iter().any(|one| equals(Some(one), &comparison.value))
                 {
@@ -78,6 +87,14 @@ impl Checks<'_> {
             }
         }
         schemas
+    }
+
+    /// Vars that only commands and checks become.
+    fn results_of_runs(&self) -> BTreeSet<&str> {
+        let (runs, others): (Vec<_>, Vec<_>) =
+            self.flat.iter().map(|flat| &flat.step.kind).partition(|kind| kind.run().is_some());
+        let others: BTreeSet<&str> = others.into_iter().flat_map(super::reach::set_by).collect();
+        runs.into_iter().flat_map(super::reach::set_by).filter(|name| !others.contains(name)).collect()
     }
 
     /// The only values that a path can have.

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::super::refer;
 use super::Maker;
 
 const MOST_ALTERNATIVES: usize = 16;
@@ -25,8 +26,8 @@ impl Maker<'_> {
         let plain = map.iter().filter(|(key, _)| !COMBINING.contains(&key.as_str()));
         let mut all = vec![plain.map(|(key, value)| (key.clone(), value.clone())).collect()];
         if let Some(target) = map.get("$ref") {
-            let options =
-                self.resolve(target).map_or_else(Vec::new, |found| self.alternatives(found, steps + 1));
+            let options = refer::resolve(self.root, target)
+                .map_or_else(Vec::new, |found| self.alternatives(found, steps + 1));
             all = cross(&all, &options);
         }
         for part in list(map, "allOf") {
@@ -51,27 +52,6 @@ impl Maker<'_> {
         let mut branches = cross(&self.alternatives(condition, steps), &then);
         branches.extend(self.alternatives(map.get("else").unwrap_or(&anything), steps));
         branches
-    }
-
-    fn resolve(&self, target: &Value) -> Option<&Value> {
-        let fragment = target.as_str()?.strip_prefix('#')?;
-        if fragment.is_empty() || fragment.starts_with('/') {
-            return self.root.pointer(fragment);
-        }
-        anchor(self.root, fragment)
-    }
-}
-
-fn anchor<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
-    match schema {
-        Value::Object(map) => {
-            if map.get("$anchor").and_then(Value::as_str) == Some(name) {
-                return Some(schema);
-            }
-            map.values().find_map(|inner| anchor(inner, name))
-        }
-        Value::Array(items) => items.iter().find_map(|inner| anchor(inner, name)),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
     }
 }
 

@@ -25,6 +25,14 @@ fn mistakes_in_steps_are_told_where_they_stand() {
             vec!["6:23 a step cannot be both `prompt` and `run`"],
         ),
         ("- { id: a, prompt: A, titel: T }\n", vec!["6:23 a step has no key `titel`"]),
+        (
+            "- { id: a, prmpt: A, colour: T, output: x }\n",
+            vec!["6:12 a step has no key `prmpt`", "6:22 a step has no key `colour`"],
+        ),
+        (
+            "- { id: a, run: make, colour: T }\n",
+            vec!["6:17 `run` must be a map, and this is a text", "6:23 a step has no key `colour`"],
+        ),
         ("- { id: a, prompt: A }\n- { id: a, prompt: B }\n", vec!["7:9 two steps have the id `a`"]),
         ("- { id: a, prompt: 5 }\n", vec!["6:20 `prompt` must be a text, and this is a number"]),
         ("- { id: a, prompt: ' ' }\n", vec!["6:20 `prompt` is blank"]),
@@ -290,7 +298,10 @@ fn a_file_without_its_mark_is_told_to_have_one() {
 #[test]
 fn a_slip_in_the_key_that_makes_a_step_is_understood() {
     assert_eq!(fix_of(&with_steps("- { id: a, promt: A }\n")), "did you mean `prompt`?");
-    assert_eq!(told(&with_steps("- { id: a, novelty: A }\n")), ["6:9 the step `a` does nothing"]);
+    assert_eq!(
+        told(&with_steps("- { id: a, novelty: A }\n")),
+        ["6:9 the step `a` does nothing", "6:12 a step has no key `novelty`"]
+    );
 }
 
 #[test]
@@ -392,4 +403,33 @@ fn values_and_parts_that_can_never_be_are_warnings() {
     ] {
         assert_eq!(told(&text), [""; 0], "{text}");
     }
+}
+
+#[test]
+fn a_command_and_a_contract_are_shown_as_they_are_written() {
+    let fix = |steps: &str| fix_of(&with_steps(steps));
+    assert_eq!(
+        fix("- { id: a, run: cargo test }\n"),
+        "write `run: { command: [cargo, test] }`: no shell looks at it"
+    );
+    let contract = fix("- { id: a, prompt: A, output: nothing }\n");
+    assert!(
+        contract.starts_with("declare it under `contracts:` as `nothing: { type: object, … }`"),
+        "{contract}"
+    );
+    assert_eq!(contract.matches("gate_verdict").count(), 1, "{contract}");
+}
+
+#[test]
+fn an_outcome_that_no_command_has_is_warned_about() {
+    let steps = |word: &str| {
+        with_steps(&format!(
+            "- {{ id: again, loop: {{ until: {{ var: work.outcome, equals: {word} }}, max: 3 }}, steps: [{{ id: w, run: {{ command: [make] }}, into: work }}] }}\n"
+        ))
+    };
+    assert_eq!(told(&steps("passed")), [""; 0]);
+    let warned = compiled(&steps("pased")).diagnostics;
+    assert_eq!(warned.len(), 1, "{warned:#?}");
+    assert_eq!(warned[0].message, "`work.outcome` is never `pased`");
+    assert_eq!(warned[0].fix.as_deref(), Some("did you mean `passed`?"));
 }

@@ -219,7 +219,7 @@ fn slips_are_warned_about_with_a_way_out() {
         ),
         (
             step(json!({ "prompt": "x".repeat(8193) })),
-            "Warning: the format says otherwise: it has the wrong number of characters",
+            "Warning: the format says otherwise: it has 8193 characters and must have at most 8192 characters",
         ),
         (
             step(json!({ "id": "No_Good" })),
