@@ -4,10 +4,10 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::CWD;
+use rustix::fs::{Access, CWD, access};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
     UnmountFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, mount_change,
@@ -198,11 +198,22 @@ fn hide(plan: &Plan) -> io::Result<()> {
     let hidden = plan.hidden.iter().map(PathBuf::as_path);
     for path in hidden.chain(layout::PROC_HIDDEN.iter().map(Path::new)) {
         let Ok(found) = path.symlink_metadata() else { continue };
+        if is_closed(path, &found) {
+            continue;
+        }
         let cover = stored(if found.is_dir() { EMPTY_DIRECTORY } else { EMPTY_FILE })?;
         sys::mount_setattr(&cover, Depth::One, READ_ONLY)?;
         attach(&cover, path)?;
     }
     Ok(())
+}
+
+/// Whether nobody inside can do anything with it, and it needs no cover: it is somebody else's and closed to us, and
+/// inside there are fewer rights than now.
+fn is_closed(path: &Path, found: &fs::Metadata) -> bool {
+    let rights = [Access::READ_OK, Access::WRITE_OK, Access::EXEC_OK];
+    found.uid() != rustix::process::getuid().as_raw()
+        && rights.iter().all(|right| access(path, *right).is_err())
 }
 
 /// From here on nothing is made in the root itself; what is mounted in it keeps its own attributes.
