@@ -4,6 +4,7 @@ mod append;
 mod cli;
 mod many;
 mod mcp;
+mod sandbox;
 pub(super) mod walk;
 mod watching;
 mod workflows;
@@ -50,6 +51,7 @@ struct Bench {
 const BENCHES: &[Bench] = &[
     // First: until it executes, a child is charged with the memory of the process that starts it.
     Bench { names: cli::NAMES, run: cli::run },
+    Bench { names: sandbox::NAMES, run: sandbox::run },
     Bench { names: walk::PROCESS_NAMES, run: walk::processes },
     Bench { names: append::NAMES, run: append::run },
     Bench { names: walk::NAMES, run: walk::run },
