@@ -15,6 +15,7 @@ mod mcp;
 mod redact;
 mod restore;
 mod runner;
+mod sandbox;
 mod session;
 mod workflow;
 mod workspace;
@@ -71,6 +72,8 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Mcp(mcp::Args),
     #[command(subcommand, hide = true)]
+    Sandbox(sandbox::Command),
+    #[command(subcommand, hide = true)]
     Config(config::Command),
     #[command(hide = true)]
     Explain(explain::Args),
@@ -99,6 +102,7 @@ impl Command {
             Self::Backup(args) => backup::run(context, args),
             Self::Restore(args) => restore::run(context, args),
             Self::Mcp(args) => mcp::run(context, args),
+            Self::Sandbox(command) => command.run(context),
             Self::Config(command) => command.run(context),
             Self::Explain(args) => explain::run(context, args),
             Self::Completions(args) => completions::run(context, args),

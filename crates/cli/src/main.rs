@@ -14,6 +14,7 @@ use std::panic;
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use longhaul_runtime::sandbox;
 
 use crate::commands::Cli;
 use crate::context::Context;
@@ -25,6 +26,10 @@ fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if asks_for_version(&arguments) {
         return say_version();
+    }
+    // Not a verb for people: it is told everything through standard input, and must not have started a thread.
+    if matches!(&arguments[..], [_, only] if only == sandbox::INIT_VERB) {
+        return sandbox::init_main();
     }
     // The panic has been reported by then; all that is left is to exit as a bug does.
     panic::catch_unwind(|| run(&arguments)).unwrap_or_else(|_| ExitCode::from(BUG))

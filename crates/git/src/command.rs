@@ -127,7 +127,9 @@ impl Git {
         let status = match finished.outcome {
             Outcome::Exited(status) => status,
             Outcome::TimedOut => return Err(Error::TimedOut { command, timeout }),
-            Outcome::Signalled(_) | Outcome::OutOfRoom | Outcome::Stopped => return Err(Error::Interrupted { command }),
+            Outcome::Signalled(_) | Outcome::OutOfRoom | Outcome::Stopped => {
+                return Err(Error::Interrupted { command });
+            }
         };
         if !finished.stdout.is_complete() {
             return Err(Error::AnswerTooLarge { command, limit_bytes: answer_limit_bytes });

@@ -118,6 +118,8 @@ pub enum Error {
     NotCanonical(#[from] longhaul_core::canonical::Error),
     #[error("the runner could not be started: {0}; run `longhaul doctor`")]
     Runner(#[source] longhaul_exec::Error),
+    #[error(transparent)]
+    Sandboxed(longhaul_exec::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
     Leftovers(#[source] longhaul_exec::Error),
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
@@ -181,6 +183,11 @@ impl Error {
             Self::BadAnswer(_) => "E0603",
             Self::Superseded | Self::NeverHandedOut { .. } => "E0204",
             Self::Workflow(problem) => problem.code(),
+            Self::Sandboxed(
+                longhaul_exec::Error::Sandbox { .. }
+                | longhaul_exec::Error::SandboxPath { .. }
+                | longhaul_exec::Error::SandboxHidden { .. },
+            ) => "E0701",
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
@@ -190,6 +197,7 @@ impl Error {
             | Self::Homeless(_)
             | Self::Runner(_)
             | Self::Leftovers(_)
+            | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
             | Self::NotCanonical(_) => return None,
@@ -249,6 +257,7 @@ impl Error {
             | Self::DamagedSession { .. }
             | Self::Runner(_)
             | Self::Leftovers(_)
+            | Self::Sandboxed(_)
             | Self::Homeless(_) => Kind::Environment,
         }
     }

@@ -17,6 +17,7 @@ mod recap;
 mod recorder;
 mod resuming;
 mod runner;
+pub mod sandbox;
 mod secrets;
 mod starting;
 mod system;

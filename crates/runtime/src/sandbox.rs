@@ -1,0 +1,35 @@
+//! The sandbox as people ask about it: what works here, and what a command in a folder could and could not do.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub use longhaul_exec::sandbox::{
+    Ability, Hole, INIT_VERB, Init, Level, Limits, Network, SECRETS, SYSTEM, Sandbox, Wall, holes, init_main,
+    probe, tools_in,
+};
+pub use longhaul_exec::{Finished, Outcome};
+use longhaul_exec::{Program, run};
+
+use crate::Error;
+
+/// The policy for a command in this folder: the folder can be changed, the tools in the home can be used.
+pub fn everyday(level: Level, network: Network, places: &Surroundings<'_>) -> Sandbox {
+    let mut sandbox = Sandbox::new(level, places.home).network(network).writable(places.directory);
+    sandbox.read_only.extend(tools_in(places.home).into_iter().filter(|tool| tool.exists()));
+    sandbox
+}
+
+/// Where a command is run, and by whom.
+#[derive(Debug, Clone, Copy)]
+pub struct Surroundings<'a> {
+    pub directory: &'a Path,
+    pub home: &'a Path,
+}
+
+/// Runs a command to its end in a sandbox.
+pub fn try_out(sandbox: &Sandbox, directory: PathBuf, command: &[OsString]) -> Result<Finished, Error> {
+    let (name, args) =
+        command.split_first().map_or((OsString::new(), &[][..]), |(name, args)| (name.clone(), args));
+    let program = Program::new(name).args(args.iter().cloned()).directory(directory).sandbox(sandbox.clone());
+    run(&program).map_err(Error::Sandboxed)
+}
