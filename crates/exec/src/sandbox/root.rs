@@ -31,7 +31,8 @@ pub(super) const MOUNT: &str = "mount the new root";
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const WRITABLE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
-const DEVICE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+/// A device can be written to on a read-only mount; its mode and times, which are those outside, cannot be changed.
+const DEVICE: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
 /// A mount that is not yet anywhere.
 struct Tree {
@@ -47,7 +48,7 @@ pub(super) fn build(plan: &Plan) -> Result<(), Failed> {
     let trees = gather(plan)?;
     let devices: Vec<Tree> =
         layout::DEVICES.iter().filter_map(|name| take(&Path::new("/dev").join(name), DEVICE).ok()).collect();
-    let gateway = plan.gateway.as_ref().map(|gateway| take(&gateway.socket, WRITABLE)).transpose();
+    let gateway = plan.gateway.as_ref().map(|gateway| take(&gateway.socket, READ_ONLY)).transpose();
     let gateway = gateway.doing("bind the socket of the gateway")?;
     let processes = MountAttrFlags::MOUNT_ATTR_RDONLY
         | MountAttrFlags::MOUNT_ATTR_NOSUID

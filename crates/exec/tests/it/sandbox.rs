@@ -221,3 +221,45 @@ fn a_program_that_fills_the_disk_is_ended_before_the_reserve_is_gone() {
         assert_eq!(run(&program.sandbox(sandbox)).unwrap().outcome, Outcome::OutOfRoom, "{level:?}");
     }
 }
+
+#[test]
+fn devices_can_be_used_and_not_changed() {
+    let script = "echo x > /dev/null && head -c 4 /dev/zero | wc -c && ! chmod 666 /dev/null && ! touch -d 2001-01-01 /dev/zero";
+    let finished = run(&sh(script).directory("/").sandbox(sandbox(Level::Full))).unwrap();
+    assert!(finished.succeeded(), "{}", finished.stderr.to_text());
+    assert_eq!(finished.stdout.to_text(), "4\n");
+}
+
+#[test]
+fn a_program_has_no_descriptor_but_its_own_three() {
+    for level in LEVELS {
+        // The shell itself lists them, and has one open for that.
+        let script = "cd /proc/$$/fd && for fd in *; do echo $fd; done";
+        let finished = run(&sh(script).directory("/").sandbox(sandbox(level))).unwrap();
+        let text = finished.stdout.to_text();
+        let few = ["0\n1\n2\n", "0\n1\n2\n3\n"];
+        assert!(few.contains(&&*text), "{level:?} {text}");
+    }
+}
+
+#[test]
+fn a_program_has_no_capability_and_no_way_to_one() {
+    for level in [Level::Full, Level::Reduced] {
+        let script =
+            "grep -E '^(CapEff|CapPrm|CapInh|CapAmb|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t\\n'";
+        let finished = run(&sh(script).directory("/").sandbox(sandbox(level))).unwrap();
+        let none = "0".repeat(16);
+        let expected = format!("CapInh:{none}CapPrm:{none}CapEff:{none}CapAmb:{none}NoNewPrivs:1Seccomp:2");
+        assert_eq!(finished.stdout.to_text(), expected, "{level:?}");
+    }
+}
+
+/// The superuser owns these files, and no capability guards them.
+#[test]
+fn settings_of_the_kernel_cannot_be_changed() {
+    for level in [Level::Full, Level::Reduced] {
+        let script = "cat /proc/sys/kernel/core_pattern > /dev/null && ! cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern";
+        let finished = run(&sh(script).directory("/").sandbox(sandbox(level))).unwrap();
+        assert!(finished.succeeded(), "{level:?} {}", finished.stderr.to_text());
+    }
+}
