@@ -19,8 +19,6 @@ use super::layout;
 use super::plan::Plan;
 use super::sys::{self, Depth};
 
-/// Where the socket of the gateway is inside.
-pub(super) const GATEWAY: &str = "/run/longhaul/gateway.sock";
 /// Mounted over for a moment, in our own namespace only, and gone with the old root.
 const BASE: &str = "/tmp";
 /// Holds the scratch places until each is where it belongs.
@@ -70,7 +68,8 @@ pub(super) fn build(plan: &Plan) -> Result<(), Failed> {
     make_devices(devices, &terminals).doing("make `/dev`")?;
     put(&processes, Path::new("/proc"), Kind::Directory).doing(PROC)?;
     if let Some(gateway) = gateway {
-        put(&gateway.mount, Path::new(GATEWAY), Kind::File).doing("bind the socket of the gateway")?;
+        put(&gateway.mount, Path::new(layout::GATEWAY_SOCKET), Kind::File)
+            .doing("bind the socket of the gateway")?;
     }
     hide(plan).doing("hide what is to be hidden")?;
     close_root().doing("close the new root")

@@ -19,7 +19,7 @@ use super::{Doing as _, Failed};
 use crate::sandbox::control::News;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::sys::{self, Forked, Signals};
-use crate::sandbox::{Level, Network, capabilities, filter, landlocked, namespaces, relay, root};
+use crate::sandbox::{Level, Network, capabilities, filter, landlocked, layout, namespaces, relay, root};
 
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -84,7 +84,7 @@ fn start(
     }
     News::Started.send(control).doing("tell that the program runs")?;
     if let Some(listener) = listener {
-        relay::serve(listener, Path::new(root::GATEWAY)).doing("hand connections on")?;
+        relay::serve(listener, Path::new(layout::GATEWAY_SOCKET)).doing("hand connections on")?;
     }
     Ok(Some(program))
 }
