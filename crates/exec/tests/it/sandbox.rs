@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use longhaul_exec::sandbox::{Gateway, Init, Level, Limits, Network, probe};
 use longhaul_exec::{Error, Outcome, Program, Sandbox, Stdin, run, start};
 
-use crate::support::{is_alive, sh, wait_until};
+use crate::support::{count_with_argument, is_alive, sh, wait_until};
 
 pub(crate) fn init() -> Init {
     Init { program: env!("CARGO_BIN_EXE_longhaul-sandbox-init").into(), args: Vec::new() }
@@ -261,5 +261,36 @@ fn settings_of_the_kernel_cannot_be_changed() {
         let script = "cat /proc/sys/kernel/core_pattern > /dev/null && ! cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern";
         let finished = run(&sh(script).directory("/").sandbox(sandbox(level))).unwrap();
         assert!(finished.succeeded(), "{level:?} {}", finished.stderr.to_text());
+    }
+}
+
+#[test]
+fn a_tree_that_forks_as_fast_as_it_dies_and_hides_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let relay = folder.path().join("relay.sh");
+    // Each one leaves its group, loses its parent and wipes its environment.
+    fs::write(&relay, "trap '' TERM\n: > \"$0.ran\"\n(/usr/bin/env -i /usr/bin/setsid /bin/sh \"$0\" &)\n")
+        .unwrap();
+    let start_relays = format!("for i in 1 2 3; do sh '{}' & done; sleep 600", relay.display());
+    let program = sh(&start_relays).timeout(Duration::from_millis(500)).grace(Duration::from_millis(50));
+    let sandbox = sandbox(Level::Full).writable(folder.path());
+    let finished = run(&program.directory(folder.path()).sandbox(sandbox)).unwrap();
+    assert_eq!(finished.outcome, Outcome::TimedOut);
+    assert_eq!(count_with_argument(&relay.display().to_string()), 0);
+    assert!(folder.path().join("relay.sh.ran").exists());
+}
+
+#[test]
+fn many_at_once_do_not_get_in_each_others_way() {
+    let threads: Vec<_> = (0..16)
+        .map(|number| {
+            std::thread::spawn(move || {
+                let script = format!("echo {number} > /tmp/file; cat /tmp/file; ls /tmp | wc -l");
+                run(&sh(&script).directory("/").sandbox(sandbox(Level::Full))).unwrap().stdout.to_text()
+            })
+        })
+        .collect();
+    for (number, thread) in threads.into_iter().enumerate() {
+        assert_eq!(thread.join().unwrap(), format!("{number}\n1\n"));
     }
 }
