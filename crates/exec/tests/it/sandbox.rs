@@ -294,3 +294,14 @@ fn many_at_once_do_not_get_in_each_others_way() {
         assert_eq!(thread.join().unwrap(), format!("{number}\n1\n"));
     }
 }
+
+/// The first process is of the same user and in no domain of Landlock: without it, it could be signalled.
+#[test]
+fn the_second_wall_stands_behind_the_first() {
+    if probe(&init()).landlock_abi < 6 {
+        return;
+    }
+    let finished =
+        run(&sh("kill -0 $$ && ! kill -0 1").directory("/").sandbox(sandbox(Level::Full))).unwrap();
+    assert!(finished.succeeded(), "{}", finished.stderr.to_text());
+}
