@@ -19,7 +19,7 @@ mod init;
 #[cfg(target_os = "linux")]
 mod landlocked;
 mod layout;
-#[cfg(any(target_os = "macos", test))]
+#[cfg(any(not(target_os = "linux"), test))]
 mod macos;
 #[cfg(target_os = "linux")]
 mod namespaces;
@@ -38,12 +38,12 @@ mod wire;
 pub use diagnosis::{Ability, Wall, probe};
 pub use holes::{Hole, holes};
 pub use init::init_main;
-pub use layout::{SECRETS, SYSTEM, TOOLS, VARIABLES, tools_in};
+pub use layout::{GATEWAY_SOCKET, SECRETS, SYSTEM, TOOLS, VARIABLES, tools_in};
 pub use policy::{Gateway, Init, Level, Limits, Network, Sandbox};
 
 #[cfg(target_os = "linux")]
 pub(crate) use control::{Control, Failure};
-#[cfg(target_os = "macos")]
+#[cfg(not(target_os = "linux"))]
 pub(crate) use macos::wrapper;
 #[cfg(target_os = "linux")]
 pub(crate) use plan::{Command as InnerCommand, Plan, Refusal};

@@ -208,7 +208,7 @@ impl Error {
                 longhaul_exec::Error::Sandbox { .. }
                 | longhaul_exec::Error::SandboxPath { .. }
                 | longhaul_exec::Error::SandboxHidden { .. },
-            ) => "E0701",
+            ) => "E0801",
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }

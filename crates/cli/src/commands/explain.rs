@@ -39,7 +39,7 @@ const PAGES: &[Page] = pages![
     E0401 E0402
     E0501
     E0601 E0602 E0603 E0610 E0611 E0612 E0613 E0614 E0615 E0621 E0622
-    E0701
+    E0801
 ];
 
 impl Page {

@@ -87,6 +87,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul restore                 Put a backup in place of the store; what was there is set aside, not removed
         longhaul mcp                     Serve a coding agent over MCP: workflows one step at a time, and sessions that are never lost
         longhaul mcp install             Write Longhaul into the settings of a coding agent, for every project of yours
+        longhaul sandbox check           Show what works here, and what a command in this folder could and could not do; with a command, run it so
         longhaul config show             Show each setting with the value that counts here
         longhaul explain                 Explain an error code, or list all codes
         longhaul completions             Print the script that completes `longhaul` in a shell
@@ -241,6 +242,8 @@ fn there_is_a_manual_page_for_every_command() {
         pages/longhaul-restore.1
         pages/longhaul-mcp.1
         pages/longhaul-mcp-install.1
+        pages/longhaul-sandbox.1
+        pages/longhaul-sandbox-check.1
         pages/longhaul-config.1
         pages/longhaul-config-show.1
         pages/longhaul-explain.1

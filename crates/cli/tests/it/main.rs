@@ -14,6 +14,7 @@ mod pipes;
 mod redacting;
 mod replacing;
 mod running;
+mod sandbox;
 mod session;
 mod support;
 mod takeover;

@@ -63,6 +63,8 @@ pub(super) const ARCHITECTURE: Option<u32> = if cfg!(target_arch = "x86_64") {
 };
 
 /// The program that refuses what the rules name and lets all else through.
+///
+/// It is short for calls that no rule names: the kernel tries every call on it when it is installed.
 pub(super) fn program(architecture: u32, rules: &[Rule]) -> Vec<Instruction> {
     let mut program = vec![
         load(ARCHITECTURE_OFFSET),
@@ -79,22 +81,27 @@ pub(super) fn program(architecture: u32, rules: &[Rule]) -> Vec<Instruction> {
     program
 }
 
-/// One rule: every condition that does not hold jumps behind its end.
+/// One rule. It begins and ends with the number of the call loaded; a condition that does not hold jumps to where
+/// that is loaded again.
 fn block(rule: &Rule) -> Vec<Instruction> {
-    let length = 3 + 3 * rule.when.len();
-    let mut block = vec![load(CALL_OFFSET)];
-    let behind = |at: usize| u8::try_from(length - at - 1).expect("a rule has few conditions");
-    block.push(jump(JUMP_EQUAL, rule.call, 0, behind(1)));
+    let conditions = 3 * rule.when.len();
+    let reload = usize::from(!rule.when.is_empty());
+    let length = 1 + conditions + 1 + reload;
+    let over = |at: usize, to: usize| u8::try_from(to - at - 1).expect("a rule has few conditions");
+    let mut block = vec![jump(JUMP_EQUAL, rule.call, 0, over(0, length))];
     for condition in &rule.when {
         block.push(load(ARGUMENTS_OFFSET + 8 * u32::from(condition.argument)));
         block.push(Instruction { code: AND, if_true: 0, if_false: 0, operand: condition.mask });
-        let out = behind(block.len());
+        let out = over(block.len(), length - 1);
         block.push(match condition.test {
             Test::Is(value) => jump(JUMP_EQUAL, value, 0, out),
             Test::IsNot(value) => jump(JUMP_EQUAL, value, out, 0),
         });
     }
     block.push(give(ERRNO + rule.errno.cast_unsigned()));
+    if reload == 1 {
+        block.push(load(CALL_OFFSET));
+    }
     block
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 
 use rustix::io::Errno;
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{
     CapabilitiesSecureBits, CapabilitySet, CapabilitySets, clear_ambient_capability_set,
     remove_capability_from_bounding_set, set_capabilities, set_capabilities_secure_bits, set_no_new_privs,
@@ -44,13 +44,15 @@ pub(super) fn limit(limits: &Limits) -> io::Result<()> {
         (Resource::Fsize, limits.file_bytes),
         (Resource::Nofile, limits.open_files),
         (Resource::Data, limits.memory_bytes),
-        // A dump of memory would lie where the program ran, with all that it knew.
-        (Resource::Core, Some(0)),
+        // A dump of memory would lie where the program ran, or be handed to a program of the system outside, which
+        // alone the limit of 1 prevents.
+        (Resource::Core, Some(1)),
     ];
     for (resource, most) in wanted {
         let Some(most) = most else { continue };
-        let most = rustix::process::getrlimit(resource).maximum.map_or(most, |now| now.min(most));
-        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })?;
+        let now = getrlimit(resource);
+        let stricter = |limit: Option<u64>| Some(limit.map_or(most, |limit| limit.min(most)));
+        setrlimit(resource, Rlimit { current: stricter(now.current), maximum: stricter(now.maximum) })?;
     }
     Ok(())
 }

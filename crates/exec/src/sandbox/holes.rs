@@ -14,8 +14,10 @@ const CHECKOUT: Hole = Hole {
     name: "writable-paths",
     what: "everything below the writable paths can be changed, removed, and filled up to the reserve of the disk",
 };
-const GROUPS: Hole =
-    Hole { name: "groups", what: "files that are bound and that a group of yours may read can be read" };
+const BOUND_PATHS: Hole = Hole {
+    name: "bound-paths",
+    what: "what lies in bound paths and you or a group of yours may read can be read, and sockets there connected to",
+};
 const OPEN_NETWORK: Hole =
     Hole { name: "open-network", what: "every host and port that this machine reaches can be reached" };
 const ABSTRACT_SOCKETS: Hole = Hole {
@@ -70,14 +72,14 @@ pub fn holes(sandbox: &Sandbox, ability: &Ability) -> Vec<Hole> {
     match sandbox.level {
         Level::Full => {
             add(!sandbox.writable.is_empty(), CHECKOUT);
-            add(true, GROUPS);
+            add(true, BOUND_PATHS);
             add(ability.landlock_abi == 0, NO_SECOND_WALL);
             add(open, OPEN_NETWORK);
             add(open && !scoped, ABSTRACT_SOCKETS);
         }
         Level::Reduced => {
             add(!sandbox.writable.is_empty(), CHECKOUT);
-            add(true, GROUPS);
+            add(true, BOUND_PATHS);
             add(ability.landlock_abi < 9, PATHNAME_SOCKETS);
             add(true, METADATA);
             add(true, NAMES);

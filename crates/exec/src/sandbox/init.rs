@@ -5,6 +5,7 @@
 //! At level full there are two of it. The outer one waits in the namespace of our processes and ends as the program
 //! ended. The inner one is the first process of the new namespace: when it ends, the kernel kills whatever is left.
 
+#[cfg(target_os = "linux")]
 use std::io;
 use std::process::ExitCode;
 
@@ -16,12 +17,14 @@ mod inside;
 mod outside;
 
 /// A wall that could not be put up.
+#[cfg(target_os = "linux")]
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) step: String,
     pub(super) source: io::Error,
 }
 
+#[cfg(target_os = "linux")]
 impl Failed {
     pub(super) fn new(step: impl Into<String>, source: impl Into<io::Error>) -> Self {
         Self { step: step.into(), source: source.into() }
@@ -29,10 +32,12 @@ impl Failed {
 }
 
 /// Says what was being done when a call failed.
+#[cfg(target_os = "linux")]
 pub(super) trait Doing<T> {
     fn doing(self, step: &str) -> Result<T, Failed>;
 }
 
+#[cfg(target_os = "linux")]
 impl<T, E: Into<io::Error>> Doing<T> for Result<T, E> {
     fn doing(self, step: &str) -> Result<T, Failed> {
         self.map_err(|source| Failed::new(step, source))

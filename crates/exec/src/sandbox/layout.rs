@@ -91,19 +91,16 @@ pub const VARIABLES: &[&str] = &[
     "USER",
 ];
 
+/// Where the socket of a gateway is inside, at level full.
+pub const GATEWAY_SOCKET: &str = "/run/longhaul/gateway.sock";
+
 /// The devices that every program may open.
+#[cfg(target_os = "linux")]
 pub(crate) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom", "tty"];
 
-/// Of `/proc`, what tells of the machine or of keys beyond what a program needs.
-pub(crate) const PROC_HIDDEN: &[&str] = &[
-    "/proc/acpi",
-    "/proc/kcore",
-    "/proc/key-users",
-    "/proc/keys",
-    "/proc/kmsg",
-    "/proc/scsi",
-    "/proc/timer_list",
-];
+/// Of `/proc`, what tells of others and asks for no capability. The rest of it cannot be changed, as a whole.
+#[cfg(target_os = "linux")]
+pub(crate) const PROC_HIDDEN: &[&str] = &["/proc/key-users", "/proc/keys", "/proc/timer_list"];
 
 /// The places of [`TOOLS`] in this home.
 pub fn tools_in(home: &Path) -> Vec<PathBuf> {

@@ -71,6 +71,10 @@ impl Plan {
         let secrets = layout::SECRETS.iter().map(Path::new);
         let hidden = secrets.chain(sandbox.hidden.iter().map(PathBuf::as_path));
         let hidden: Vec<PathBuf> = hidden.filter_map(|path| path.canonicalize().ok()).collect();
+        match sandbox.level {
+            Level::Full | Level::Reduced => refuse_whole_system(read_only.iter().chain(&writable))?,
+            Level::None => {}
+        }
         refuse_below_hidden(&hidden, read_only.iter().chain(&writable))?;
         let gateway = sandbox
             .gateway
@@ -176,6 +180,16 @@ fn real(path: &Path) -> Result<PathBuf, Refusal> {
     path.canonicalize().map_err(|source| Refusal::Path { path: path.to_path_buf(), source })
 }
 
+/// With the root itself, or with what the kernel shows of all processes and devices, nothing would be outside.
+fn refuse_whole_system<'a>(mut bound: impl Iterator<Item = &'a PathBuf>) -> Result<(), Refusal> {
+    let is_system = |path: &PathBuf| {
+        path == Path::new("/") || ["/proc", "/sys", "/dev"].iter().any(|system| path.starts_with(system))
+    };
+    let Some(path) = bound.find(|path| is_system(path)) else { return Ok(()) };
+    let source = io::Error::other("it would let the whole machine in");
+    Err(Refusal::Path { path: path.clone(), source })
+}
+
 fn refuse_below_hidden<'a>(
     hidden: &[PathBuf],
     bound: impl Iterator<Item = &'a PathBuf>,
@@ -217,6 +231,16 @@ mod tests {
         let bytes = plan(&Sandbox::new(Level::Reduced, "/home/nobody")).unwrap().encode();
         for length in 0..bytes.len() {
             assert!(Plan::decode(&bytes[..length]).is_err(), "{length}");
+        }
+    }
+
+    #[test]
+    fn the_whole_machine_is_not_bound() {
+        for path in ["/", "/proc", "/dev/shm", "/usr/.."] {
+            let writable = Sandbox::new(Level::Full, "/home/nobody").writable(path);
+            assert!(matches!(plan(&writable), Err(Refusal::Path { .. })), "{path}");
+            let read_only = Sandbox::new(Level::Reduced, "/home/nobody").read_only(path);
+            assert!(matches!(plan(&read_only), Err(Refusal::Path { .. })), "{path}");
         }
     }
 

@@ -4,10 +4,10 @@
 use std::fs;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::CWD;
+use rustix::fs::{Access, CWD, access};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
     UnmountFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, mount_change,
@@ -19,8 +19,6 @@ use super::layout;
 use super::plan::Plan;
 use super::sys::{self, Depth};
 
-/// Where the socket of the gateway is inside.
-pub(super) const GATEWAY: &str = "/run/longhaul/gateway.sock";
 /// Mounted over for a moment, in our own namespace only, and gone with the old root.
 const BASE: &str = "/tmp";
 /// Holds the scratch places until each is where it belongs.
@@ -31,7 +29,8 @@ pub(super) const MOUNT: &str = "mount the new root";
 
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const WRITABLE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
-const DEVICE: u64 = libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
+/// A device can be written to on a read-only mount; its mode and times, which are those outside, cannot be changed.
+const DEVICE: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NOEXEC;
 
 /// A mount that is not yet anywhere.
 struct Tree {
@@ -47,7 +46,7 @@ pub(super) fn build(plan: &Plan) -> Result<(), Failed> {
     let trees = gather(plan)?;
     let devices: Vec<Tree> =
         layout::DEVICES.iter().filter_map(|name| take(&Path::new("/dev").join(name), DEVICE).ok()).collect();
-    let gateway = plan.gateway.as_ref().map(|gateway| take(&gateway.socket, WRITABLE)).transpose();
+    let gateway = plan.gateway.as_ref().map(|gateway| take(&gateway.socket, READ_ONLY)).transpose();
     let gateway = gateway.doing("bind the socket of the gateway")?;
     let processes = MountAttrFlags::MOUNT_ATTR_RDONLY
         | MountAttrFlags::MOUNT_ATTR_NOSUID
@@ -69,7 +68,8 @@ pub(super) fn build(plan: &Plan) -> Result<(), Failed> {
     make_devices(devices, &terminals).doing("make `/dev`")?;
     put(&processes, Path::new("/proc"), Kind::Directory).doing(PROC)?;
     if let Some(gateway) = gateway {
-        put(&gateway.mount, Path::new(GATEWAY), Kind::File).doing("bind the socket of the gateway")?;
+        put(&gateway.mount, Path::new(layout::GATEWAY_SOCKET), Kind::File)
+            .doing("bind the socket of the gateway")?;
     }
     hide(plan).doing("hide what is to be hidden")?;
     close_root().doing("close the new root")
@@ -198,11 +198,22 @@ fn hide(plan: &Plan) -> io::Result<()> {
     let hidden = plan.hidden.iter().map(PathBuf::as_path);
     for path in hidden.chain(layout::PROC_HIDDEN.iter().map(Path::new)) {
         let Ok(found) = path.symlink_metadata() else { continue };
+        if is_closed(path, &found) {
+            continue;
+        }
         let cover = stored(if found.is_dir() { EMPTY_DIRECTORY } else { EMPTY_FILE })?;
         sys::mount_setattr(&cover, Depth::One, READ_ONLY)?;
         attach(&cover, path)?;
     }
     Ok(())
+}
+
+/// Whether nobody inside can do anything with it, and it needs no cover: it is somebody else's and closed to us, and
+/// inside there are fewer rights than now.
+fn is_closed(path: &Path, found: &fs::Metadata) -> bool {
+    let rights = [Access::READ_OK, Access::WRITE_OK, Access::EXEC_OK];
+    found.uid() != rustix::process::getuid().as_raw()
+        && rights.iter().all(|right| access(path, *right).is_err())
 }
 
 /// From here on nothing is made in the root itself; what is mounted in it keeps its own attributes.

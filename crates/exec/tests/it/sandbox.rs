@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use longhaul_exec::sandbox::{Gateway, Init, Level, Limits, Network, probe};
 use longhaul_exec::{Error, Outcome, Program, Sandbox, Stdin, run, start};
 
-use crate::support::{is_alive, sh, wait_until};
+use crate::support::{count_with_argument, is_alive, sh, wait_until};
 
 pub(crate) fn init() -> Init {
     Init { program: env!("CARGO_BIN_EXE_longhaul-sandbox-init").into(), args: Vec::new() }
@@ -220,4 +220,88 @@ fn a_program_that_fills_the_disk_is_ended_before_the_reserve_is_gone() {
         let sandbox = sandbox(level).writable(folder.path()).limits(limits);
         assert_eq!(run(&program.sandbox(sandbox)).unwrap().outcome, Outcome::OutOfRoom, "{level:?}");
     }
+}
+
+#[test]
+fn devices_can_be_used_and_not_changed() {
+    let script = "echo x > /dev/null && head -c 4 /dev/zero | wc -c && ! chmod 666 /dev/null && ! touch -d 2001-01-01 /dev/zero";
+    let finished = run(&sh(script).directory("/").sandbox(sandbox(Level::Full))).unwrap();
+    assert!(finished.succeeded(), "{}", finished.stderr.to_text());
+    assert_eq!(finished.stdout.to_text(), "4\n");
+}
+
+#[test]
+fn a_program_has_no_descriptor_but_its_own_three() {
+    for level in LEVELS {
+        // The shell itself lists them, and has one open for that.
+        let script = "cd /proc/$$/fd && for fd in *; do echo $fd; done";
+        let finished = run(&sh(script).directory("/").sandbox(sandbox(level))).unwrap();
+        let text = finished.stdout.to_text();
+        let few = ["0\n1\n2\n", "0\n1\n2\n3\n"];
+        assert!(few.contains(&&*text), "{level:?} {text}");
+    }
+}
+
+#[test]
+fn a_program_has_no_capability_and_no_way_to_one() {
+    for level in [Level::Full, Level::Reduced] {
+        let script =
+            "grep -E '^(CapEff|CapPrm|CapInh|CapAmb|NoNewPrivs|Seccomp):' /proc/self/status | tr -d '\\t\\n'";
+        let finished = run(&sh(script).directory("/").sandbox(sandbox(level))).unwrap();
+        let none = "0".repeat(16);
+        let expected = format!("CapInh:{none}CapPrm:{none}CapEff:{none}CapAmb:{none}NoNewPrivs:1Seccomp:2");
+        assert_eq!(finished.stdout.to_text(), expected, "{level:?}");
+    }
+}
+
+/// The superuser owns these files, and no capability guards them.
+#[test]
+fn settings_of_the_kernel_cannot_be_changed() {
+    for level in [Level::Full, Level::Reduced] {
+        let script = "cat /proc/sys/kernel/core_pattern > /dev/null && ! cat /proc/sys/kernel/core_pattern > /proc/sys/kernel/core_pattern";
+        let finished = run(&sh(script).directory("/").sandbox(sandbox(level))).unwrap();
+        assert!(finished.succeeded(), "{level:?} {}", finished.stderr.to_text());
+    }
+}
+
+#[test]
+fn a_tree_that_forks_as_fast_as_it_dies_and_hides_is_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let relay = folder.path().join("relay.sh");
+    // Each one leaves its group, loses its parent and wipes its environment.
+    fs::write(&relay, "trap '' TERM\n: > \"$0.ran\"\n(/usr/bin/env -i /usr/bin/setsid /bin/sh \"$0\" &)\n")
+        .unwrap();
+    let start_relays = format!("for i in 1 2 3; do sh '{}' & done; sleep 600", relay.display());
+    let program = sh(&start_relays).timeout(Duration::from_millis(500)).grace(Duration::from_millis(50));
+    let sandbox = sandbox(Level::Full).writable(folder.path());
+    let finished = run(&program.directory(folder.path()).sandbox(sandbox)).unwrap();
+    assert_eq!(finished.outcome, Outcome::TimedOut);
+    assert_eq!(count_with_argument(&relay.display().to_string()), 0);
+    assert!(folder.path().join("relay.sh.ran").exists());
+}
+
+#[test]
+fn many_at_once_do_not_get_in_each_others_way() {
+    let threads: Vec<_> = (0..16)
+        .map(|number| {
+            std::thread::spawn(move || {
+                let script = format!("echo {number} > /tmp/file; cat /tmp/file; ls /tmp | wc -l");
+                run(&sh(&script).directory("/").sandbox(sandbox(Level::Full))).unwrap().stdout.to_text()
+            })
+        })
+        .collect();
+    for (number, thread) in threads.into_iter().enumerate() {
+        assert_eq!(thread.join().unwrap(), format!("{number}\n1\n"));
+    }
+}
+
+/// The first process is of the same user and in no domain of Landlock: without it, it could be signalled.
+#[test]
+fn the_second_wall_stands_behind_the_first() {
+    if probe(&init()).landlock_abi < 6 {
+        return;
+    }
+    let finished =
+        run(&sh("kill -0 $$ && ! kill -0 1").directory("/").sandbox(sandbox(Level::Full))).unwrap();
+    assert!(finished.succeeded(), "{}", finished.stderr.to_text());
 }

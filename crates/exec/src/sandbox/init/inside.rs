@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, set_parent_process_death_signal, wait};
 
@@ -18,7 +19,7 @@ use super::{Doing as _, Failed};
 use crate::sandbox::control::News;
 use crate::sandbox::plan::Plan;
 use crate::sandbox::sys::{self, Forked, Signals};
-use crate::sandbox::{Level, Network, capabilities, filter, landlocked, namespaces, relay, root};
+use crate::sandbox::{Level, Network, capabilities, filter, landlocked, layout, namespaces, relay, root};
 
 const PAUSE: Duration = Duration::from_millis(2);
 
@@ -83,7 +84,7 @@ fn start(
     }
     News::Started.send(control).doing("tell that the program runs")?;
     if let Some(listener) = listener {
-        relay::serve(listener, Path::new(root::GATEWAY)).doing("hand connections on")?;
+        relay::serve(listener, Path::new(layout::GATEWAY_SOCKET)).doing("hand connections on")?;
     }
     Ok(Some(program))
 }
@@ -111,14 +112,13 @@ fn become_or_tell(plan: &Plan, control: &mut UnixStream, mut teller: PipeWriter)
 /// Kills everything as soon as the supervisor or the outer process is gone.
 fn watch(control: &UnixStream, leash: PipeReader) -> Result<(), Failed> {
     let control = control.try_clone().doing("watch the supervisor")?;
-    relay::spawn(move || until_end(control)).doing("watch the supervisor")?;
-    relay::spawn(move || until_end(leash)).doing("watch the outer process")
-}
-
-fn until_end(mut line: impl io::Read) {
-    // Nothing is ever sent on it.
-    let _ = line.read(&mut [0]);
-    sys::signal_everybody(libc::SIGKILL);
+    relay::spawn(move || {
+        // Nothing is ever sent on either.
+        let mut lines = [PollFd::new(&control, PollFlags::IN), PollFd::new(&leash, PollFlags::IN)];
+        while matches!(poll(&mut lines, None), Err(Errno::INTR)) {}
+        sys::signal_everybody(libc::SIGKILL);
+    })
+    .doing("watch the supervisor")
 }
 
 /// Buries the dead until the program is among them, then ends the rest.
@@ -131,7 +131,7 @@ fn attend(plan: &Plan, control: &mut UnixStream, program: Pid, mut status: PipeW
             Err(_) => return ExitCode::FAILURE,
         }
     };
-    let survivors = living();
+    let survivors = if is_alone() { 0 } else { living() };
     let _ = News::Ended { survivors }.send(control);
     if survivors > 0 {
         sys::signal_everybody(libc::SIGTERM);
@@ -139,6 +139,17 @@ fn attend(plan: &Plan, control: &mut UnixStream, program: Pid, mut status: PipeW
     }
     let _ = status.write_all(&How::of(ended).to_bytes());
     ExitCode::SUCCESS
+}
+
+/// Whether all who came from the program are dead and buried; whoever lost their parent is our child.
+fn is_alone() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return false,
+            Err(_) => return true,
+        }
+    }
 }
 
 /// How many processes there are beside this one. Zombies are dead.

@@ -113,7 +113,7 @@ fn full(plan: &Plan, control: &mut UnixStream) -> Result<ExitCode, Failed> {
             drop((status_writer, leash));
             capabilities::drop_all().doing("drop privileges")?;
             // Else a program that is ended by a signal would leave a picture of our own memory.
-            let nothing = Rlimit { current: Some(0), maximum: Some(0) };
+            let nothing = Rlimit { current: Some(1), maximum: Some(1) };
             setrlimit(Resource::Core, nothing).doing("set limits")?;
             // Closed by our end, whatever ends us.
             let _leash = leash_holder;

@@ -26,12 +26,29 @@ enum Shows {
     Preloaded(fn(&Arena) -> bool),
 }
 
+/// What the script says of itself, and how long to look for what it did.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Said {
+    Success { patience: Duration },
+    Failure,
+}
+
 impl Attempt {
-    pub(super) fn succeeded(&self, arena: &Arena, exited_well: bool) -> bool {
-        match self.shows {
-            Shows::Exit => exited_well,
-            Shows::Outside(look) | Shows::Preloaded(look) => look(arena),
+    /// What arrives through another thread or process may take a moment, if the script says that it sent it.
+    pub(super) fn succeeded(&self, arena: &Arena, said: Said) -> bool {
+        let look = match self.shows {
+            Shows::Exit => return matches!(said, Said::Success { .. }),
+            Shows::Outside(look) | Shows::Preloaded(look) => look,
+        };
+        let patience = match said {
+            Said::Success { patience } => patience,
+            Said::Failure => Duration::ZERO,
+        };
+        let deadline = Instant::now() + patience;
+        while !look(arena) && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(2)); // tidy: polling with a deadline
         }
+        look(arena)
     }
 
     /// What is set for this attempt alone.
@@ -200,7 +217,7 @@ fn writing() -> Vec<Attempt> {
 fn processes() -> Vec<Attempt> {
     vec![
         outside("signal another process", "kill -USR1 $VICTIM", |arena| {
-            soon(|| arena.outside().join("signalled").exists())
+            arena.outside().join("signalled").exists()
         }),
         exit("signal our supervisor", "kill -CONT $SUPERVISOR"),
         exit(
@@ -222,8 +239,7 @@ fn processes() -> Vec<Attempt> {
             "detaching",
             outside(
                 "detach and live on",
-                r#"(setsid env -i sh -c 'sh -c "exec sleep 20 #$1" & exit' sh x >/dev/null 2>&1 </dev/null &)
-                perl -e 'use POSIX (); unless (fork) { POSIX::setsid(); %ENV = (); unless (fork) {
+                r#"perl -e 'use POSIX (); unless (fork) { POSIX::setsid(); %ENV = (); unless (fork) {
                     open STDIN, "</dev/null"; open STDOUT, ">/dev/null"; open STDERR, ">/dev/null";
                     exec {"perl"} "perl", "-e", "sleep 20", $ARGV[0] } } exit' "$NAME-stranger"; sleep 0.1"#,
                 |arena| arena.strangers() > 0,
@@ -252,7 +268,7 @@ fn processes() -> Vec<Attempt> {
 }
 
 fn network() -> Vec<Attempt> {
-    let arrived: fn(&Arena) -> bool = |arena| soon(|| arena.datagrams.load(Ordering::SeqCst) > 0);
+    let arrived: fn(&Arena) -> bool = |arena| arena.datagrams.load(Ordering::SeqCst) > 0;
     vec![
         exit(
             "connect over TCP",
@@ -325,16 +341,4 @@ fn resources() -> Vec<Attempt> {
             r#"d=$(mktemp -d) && for i in 1 2 3 4 5; do head -c 900000 /dev/zero > "$d/$i" || { rm -r "$d"; exit 1; }; done; rm -r "$d""#,
         ),
     ]
-}
-
-/// What arrives through another thread or process may take a moment; what is kept out never comes.
-fn soon(look: impl Fn() -> bool) -> bool {
-    let deadline = Instant::now() + Duration::from_millis(300);
-    while Instant::now() < deadline {
-        if look() {
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(2)); // tidy: polling with a deadline
-    }
-    look()
 }
