@@ -24,3 +24,4 @@ mod vouching;
 mod walking;
 mod workflow;
 mod workspace;
+mod worktree;
