@@ -248,13 +248,7 @@ impl Teller<'_> {
             SessionEvent::AttemptRefused { node, reasons, .. } => {
                 Happened::Refused { node, step: self.step(node), reasons }
             }
-            SessionEvent::VarsChanged { set, unset } => {
-                let value = |(name, content)| Ok((name, reader.value(&content)?));
-                Happened::VarsChanged {
-                    set: set.into_iter().map(value).collect::<Result<_, Error>>()?,
-                    unset,
-                }
-            }
+            SessionEvent::VarsChanged { set, unset } => self.vars_changed(set, unset)?,
             SessionEvent::Checkpointed { node, notes } => {
                 Happened::Noted { step: self.step(node), notes: reader.words(&notes)? }
             }
@@ -290,9 +284,7 @@ impl Teller<'_> {
                 Happened::Continued { phase, text: reader.words(&text)? }
             }
             SessionEvent::Closed { outcome } => Happened::Closed { outcome },
-            SessionEvent::CheckoutMade { checkout: OwnCheckout { name, path, branch, .. } } => {
-                Happened::CheckoutMade { name, path, branch }
-            }
+            SessionEvent::CheckoutMade { checkout } => checkout_made(checkout),
             SessionEvent::Snapshotted { snapshot, because, left_out, .. } => {
                 Happened::Snapshotted { snapshot, because, left_out }
             }
@@ -304,6 +296,11 @@ impl Teller<'_> {
                 Happened::LoopExhausted { step, iterations, because }
             }
         }))
+    }
+
+    fn vars_changed(&self, set: BTreeMap<String, Content>, unset: Vec<String>) -> Result<Happened, Error> {
+        let value = |(name, content)| Ok((name, self.reader.value(&content)?));
+        Ok(Happened::VarsChanged { set: set.into_iter().map(value).collect::<Result<_, Error>>()?, unset })
     }
 
     fn reported(&self, node: Option<NodeId>, kind: ReportKind, report: &Content) -> Result<Happened, Error> {
@@ -349,4 +346,9 @@ impl Teller<'_> {
     fn gate(&self, gate: NodeId) -> String {
         gate_id(self.session, gate)
     }
+}
+
+fn checkout_made(checkout: OwnCheckout) -> Happened {
+    let OwnCheckout { name, path, branch, .. } = checkout;
+    Happened::CheckoutMade { name, path, branch }
 }
