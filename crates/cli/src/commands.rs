@@ -19,6 +19,7 @@ mod sandbox;
 mod session;
 mod workflow;
 mod workspace;
+mod worktree;
 
 use std::process::ExitCode;
 
@@ -58,6 +59,8 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Gate(gate::Command),
     #[command(subcommand, hide = true)]
+    Worktree(worktree::Command),
+    #[command(subcommand, hide = true)]
     Artifact(artifact::Command),
     #[command(subcommand, hide = true)]
     Log(log::Command),
@@ -94,6 +97,7 @@ impl Command {
             Self::Workspace(command) => command.run(context),
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),
+            Self::Worktree(command) => command.run(context),
             Self::Artifact(command) => command.run(context),
             Self::Workflow(command) => command.run(context),
             Self::Log(command) => command.run(context),

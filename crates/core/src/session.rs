@@ -260,11 +260,7 @@ impl Session {
                 self.epoch = *epoch;
                 self.lease = Some(Lease { driver: driver.clone(), epoch: *epoch, expires_at: *expires_at });
             }
-            SessionEvent::DriverRenewed { epoch: _, expires_at } => {
-                if let Some(lease) = &mut self.lease {
-                    lease.expires_at = *expires_at;
-                }
-            }
+            SessionEvent::DriverRenewed { epoch: _, expires_at } => self.renew(*expires_at),
             SessionEvent::DriverExpired { .. } | SessionEvent::DriverReleased { .. } => self.lease = None,
             SessionEvent::StepHandedOut { node, after: _, step, prompt: _, nonce, place } => {
                 self.stand(place, At::Step(Tip::new(*node, *nonce, step)));
@@ -320,16 +316,26 @@ impl Session {
             SessionEvent::Rewound { .. } => self.returns = 0,
             SessionEvent::Closed { outcome } => self.close_with(outcome),
             SessionEvent::CheckoutMade { checkout } => self.settle_in(checkout),
-            SessionEvent::Snapshotted { snapshot, .. } => {
-                if let Some(workplace) = &mut self.workplace {
-                    workplace.snapshot = Some(snapshot.clone());
-                }
-            }
-            SessionEvent::CheckoutRemoved { .. } => {
-                if let Some(workplace) = &mut self.workplace {
-                    workplace.is_gone = true;
-                }
-            }
+            SessionEvent::Snapshotted { snapshot, .. } => self.remember_snapshot(snapshot),
+            SessionEvent::CheckoutRemoved { .. } => self.move_out(),
+        }
+    }
+
+    fn renew(&mut self, expires_at: Timestamp) {
+        if let Some(lease) = &mut self.lease {
+            lease.expires_at = expires_at;
+        }
+    }
+
+    fn remember_snapshot(&mut self, snapshot: &str) {
+        if let Some(workplace) = &mut self.workplace {
+            workplace.snapshot = Some(snapshot.to_owned());
+        }
+    }
+
+    fn move_out(&mut self) {
+        if let Some(workplace) = &mut self.workplace {
+            workplace.is_gone = true;
         }
     }
 

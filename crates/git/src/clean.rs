@@ -72,6 +72,7 @@ impl Snapshots {
         wanted: &TakeSnapshot<'_>,
         judged: &Snapshot,
     ) -> Result<Option<u64>, Error> {
+        let _alone = self.removals()?;
         let path = &wanted.checkout.path;
         let (leaving, gone) = (leaving(path), gone(path));
         fs::rename(path, &leaving).map_err(Error::file("move", path))?;
@@ -97,31 +98,32 @@ impl Snapshots {
         remove_folder(&gone)?;
         Ok(Some(bytes))
     }
-}
 
-/// Puts right what a crash in the middle of a removal left in the folder of the checkouts: what was not yet sure is
-/// back in its place, and what was sure is deleted. Says what came back and what went.
-pub fn settle_removals(folder: &Path) -> Result<(Vec<PathBuf>, u64), Error> {
-    let mut back = Vec::new();
-    let mut removed = 0;
-    let Ok(entries) = fs::read_dir(folder) else { return Ok((back, removed)) };
-    for path in entries.flatten().map(|entry| entry.path()) {
-        match path.extension().and_then(|end| end.to_str()) {
-            Some(LEAVING) => {
-                let place = path.with_extension("");
-                if fs::symlink_metadata(&place).is_err() {
-                    fs::rename(&path, &place).map_err(Error::file("move", &path))?;
-                    back.push(place);
+    /// Puts right what a crash in the middle of a removal left in the folder of the checkouts: what was not yet sure is
+    /// back in its place, and what was sure is deleted. Says what came back and what went.
+    pub fn settle_removals(&self, folder: &Path) -> Result<(Vec<PathBuf>, u64), Error> {
+        let _alone = self.removals()?;
+        let mut back = Vec::new();
+        let mut removed = 0;
+        let Ok(entries) = fs::read_dir(folder) else { return Ok((back, removed)) };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            match path.extension().and_then(|end| end.to_str()) {
+                Some(LEAVING) => {
+                    let place = path.with_extension("");
+                    if fs::symlink_metadata(&place).is_err() {
+                        fs::rename(&path, &place).map_err(Error::file("move", &path))?;
+                        back.push(place);
+                    }
                 }
+                Some(GONE) => {
+                    remove_folder(&path)?;
+                    removed += 1;
+                }
+                _ => {}
             }
-            Some(GONE) => {
-                remove_folder(&path)?;
-                removed += 1;
-            }
-            _ => {}
         }
+        Ok((back, removed))
     }
-    Ok((back, removed))
 }
 
 const LEAVING: &str = "leaving";

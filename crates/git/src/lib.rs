@@ -21,7 +21,7 @@ mod whereabouts;
 
 pub use base::{Base, Freshness, base_ref, secure_base};
 pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout};
-pub use clean::{Fate, Stays, settle_removals};
+pub use clean::{Fate, Stays};
 pub use discover::{Kind, Repository, discover};
 pub use error::Error;
 pub use fetch::{Remote, fetch};

@@ -155,24 +155,24 @@ impl Snapshots {
     /// What only one process at a time may have: the index of a session and its chain.
     fn turn(&self, session: &str) -> Result<Turn, Error> {
         let name = checked_name(session)?;
+        let folder = self.own_folder()?;
+        let file = alone(&folder.join(format!("{name}.lock")))?;
+        let busy = folder.join(format!("{name}.busy"));
+        let turn = Turn { _file: file, index: folder.join(format!("{name}.index")), busy };
+        turn.clear_leftovers(&self.label(session))?;
+        fs::write(&turn.busy, b"").map_err(Error::file("write", &turn.busy))?;
+        Ok(turn)
+    }
+
+    /// The right to move checkouts aside; others wait.
+    pub(crate) fn removals(&self) -> Result<File, Error> {
+        alone(&self.own_folder()?.join("removals.lock"))
+    }
+
+    fn own_folder(&self) -> Result<PathBuf, Error> {
         let folder = self.repository.git_dir.join("longhaul");
         fs::create_dir_all(&folder).map_err(Error::file("make", &folder))?;
-        let path = folder.join(format!("{name}.lock"));
-        let file = File::create(&path).map_err(Error::file("open", &path))?;
-        let until = Instant::now() + PATIENCE;
-        loop {
-            match file.try_lock() {
-                Ok(()) => break,
-                Err(TryLockError::WouldBlock) if Instant::now() < until => {
-                    std::thread::sleep(Duration::from_millis(5)); // tidy: a lock between processes has no wait with an end
-                }
-                Err(TryLockError::WouldBlock) => return Err(Error::Locked { path }),
-                Err(TryLockError::Error(source)) => return Err(Error::file("lock", &path)(source)),
-            }
-        }
-        let turn = Turn { _file: file, index: folder.join(format!("{name}.index")) };
-        turn.clear_leftovers(&self.label(session))?;
-        Ok(turn)
+        Ok(folder)
     }
 
     /// What git carries that works for a session, so that it is found when whoever started it was killed.
@@ -188,23 +188,48 @@ impl Snapshots {
 struct Turn {
     _file: File,
     index: PathBuf,
+    /// There while somebody is at it, so that whoever was killed in the middle is noticed.
+    busy: PathBuf,
 }
 
 impl Turn {
     /// Git outlives whoever started it, if that is killed. It must not go on writing beside us.
     fn clear_leftovers(&self, label: &str) -> Result<(), Error> {
-        let lock = self.index.with_extension("index.lock");
-        if fs::symlink_metadata(&lock).is_err() {
+        if fs::symlink_metadata(&self.busy).is_err() {
             return Ok(());
         }
         let chosen = |found: &longhaul_exec::Labelled| found.labels.iter().any(|known| known == label);
         longhaul_exec::end_labelled(Duration::ZERO, &chosen)
             .map_err(|source| Error::Run { command: "git".into(), source })?;
+        let lock = self.index.with_extension("index.lock");
         match fs::remove_file(&lock) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(Error::file("remove", &lock)(error))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        // If it stays, the next one looks for leftovers in vain.
+        let _ = fs::remove_file(&self.busy);
+    }
+}
+
+/// Waits until this process is the only one that has the file.
+fn alone(path: &Path) -> Result<File, Error> {
+    let file = File::create(path).map_err(Error::file("open", path))?;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => {
+                std::thread::sleep(Duration::from_millis(5)); // tidy: a lock between processes has no wait with an end
+            }
+            Err(TryLockError::WouldBlock) => return Err(Error::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(source)) => return Err(Error::file("lock", path)(source)),
         }
     }
 }

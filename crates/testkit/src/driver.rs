@@ -3,6 +3,7 @@
 
 mod advance;
 mod bench;
+mod keep;
 mod walk;
 mod watch;
 
@@ -42,6 +43,8 @@ enum Verb {
         #[arg(long)]
         handle: String,
     },
+    /// Do something to the worktree of a session.
+    Keep(keep::Args),
     /// Print the schema that this build knows.
     Schema,
 }
@@ -58,6 +61,7 @@ pub fn main() -> ExitCode {
         Verb::Walk(args) => walk::run(&args),
         Verb::Runner { session } => walk::runner(&session),
         Verb::Step { home, handle } => bench::walk::step(&home, &handle).and_then(|next| say(&next)),
+        Verb::Keep(args) => keep::run(&args),
         Verb::Schema => say(&longhaul_store::SCHEMA_VERSION.to_string()),
     };
     match result {

@@ -58,7 +58,7 @@ impl Command {
 }
 
 /// The session that a person means. Without a store there is none.
-fn find(system: &System, text: &str) -> Result<(Reader, SessionRow), CliError> {
+pub(super) fn find(system: &System, text: &str) -> Result<(Reader, SessionRow), CliError> {
     let reader = system.reader()?.ok_or_else(|| Error::NoSuchSession(text.to_owned()))?;
     let row = reader.find_session(text)?;
     Ok((reader, row))

@@ -13,6 +13,7 @@ fn each_setting_names_its_origin() {
         --- stdout
         KEY              VALUE  ABOUT
         bindings                the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
+        checkout.ports   0      how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
         retention.blobs  90d    how long `gc` keeps the large contents of closed sessions
         retention.disk   20G    above this size of the data directory `doctor` and `gc` warn
         --- stderr
@@ -27,6 +28,7 @@ fn each_setting_names_its_origin() {
         --- stdout
         KEY              VALUE  ORIGIN
         bindings                default
+        checkout.ports   0      default
         retention.blobs  7d     [HOME]/shop/.longhaul/config.yml:2
         retention.disk   20G    default
         --- stderr
@@ -39,6 +41,7 @@ fn each_setting_names_its_origin() {
         --- stdout
         KEY              VALUE  ORIGIN
         bindings                default
+        checkout.ports   0      default
         retention.blobs  30d    [HOME]/home/config/config.yml:3
         retention.disk   5G     $LONGHAUL_RETENTION_DISK
         --- stderr
@@ -47,6 +50,7 @@ fn each_setting_names_its_origin() {
         exit 0
         --- stdout
         {"key":"bindings","value":"","origin":"default","about":"the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`"}
+        {"key":"checkout.ports","value":"0","origin":"default","about":"how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on"}
         {"key":"retention.blobs","value":"1d","origin":"--config","about":"how long `gc` keeps the large contents of closed sessions"}
         {"key":"retention.disk","value":"20G","origin":"default","about":"above this size of the data directory `doctor` and `gc` warn"}
         --- stderr

@@ -73,6 +73,12 @@ fn every_command_is_listed_with_one_line() {
         longhaul gate show               Show what a gate asks, what led to it, and what became of it
         longhaul gate approve            Open a gate. It shows what is asked; only a person at a terminal can answer
         longhaul gate reject             Keep a gate shut: the session fails, or after a confirmation the step is done again with your words
+        longhaul worktree info           Show what is known about a worktree: task, branch, base, phase, rules
+        longhaul worktree list           List the worktrees of this repository
+        longhaul worktree new            Make a worktree for a session, from the newest commit of the base branch
+        longhaul worktree diff           Show what differs from the base in a worktree, untracked files among it
+        longhaul worktree restore        Bring the files of a snapshot back; without one, list the snapshots
+        longhaul worktree clean          Remove worktrees that are finished and merged; a dry run unless told otherwise
         longhaul artifact list           List what agents handed in
         longhaul artifact show           Show an artifact: a text as it is, all else as JSON
         longhaul artifact save           Write an artifact to a file: a text as it is, all else as JSON
@@ -226,6 +232,13 @@ fn there_is_a_manual_page_for_every_command() {
         pages/longhaul-gate-show.1
         pages/longhaul-gate-approve.1
         pages/longhaul-gate-reject.1
+        pages/longhaul-worktree.1
+        pages/longhaul-worktree-info.1
+        pages/longhaul-worktree-list.1
+        pages/longhaul-worktree-new.1
+        pages/longhaul-worktree-diff.1
+        pages/longhaul-worktree-restore.1
+        pages/longhaul-worktree-clean.1
         pages/longhaul-artifact.1
         pages/longhaul-artifact-list.1
         pages/longhaul-artifact-show.1

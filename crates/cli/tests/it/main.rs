@@ -25,3 +25,4 @@ mod vouching;
 mod walking;
 mod workflow;
 mod workspace;
+mod worktree;

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use super::{Checkout, CheckoutKind, NewCheckout, remove_folder};
@@ -17,6 +18,7 @@ pub(super) fn make(new: &NewCheckout<'_>) -> Result<Checkout, Error> {
     if fs::symlink_metadata(new.path).is_ok() {
         return Err(Error::CheckoutExists { path: new.path.to_owned() });
     }
+    forget_missing(new)?;
     fs::write(&note, b"").map_err(Error::file("write", &note))?;
     let branch = format!("refs/heads/{}", new.branch);
     // A branch of ours that is there was worked on before, and is taken up where it is.
@@ -71,4 +73,16 @@ pub(crate) fn forget(main: &Repository, git_dir: &Path) -> Result<(), Error> {
         return Ok(());
     }
     remove_folder(git_dir)
+}
+
+/// Git goes on listing a worktree whose folder is gone, and makes no other in its place.
+fn forget_missing(new: &NewCheckout<'_>) -> Result<(), Error> {
+    let entries = fs::read_dir(new.main.common_dir.join("worktrees")).into_iter().flatten().flatten();
+    for entry in entries.map(|entry| entry.path()) {
+        let named = fs::read(entry.join("gitdir")).unwrap_or_default();
+        if named.trim_ascii_end() == new.path.join(".git").as_os_str().as_bytes() {
+            forget(new.main, &entry)?;
+        }
+    }
+    Ok(())
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::history::Kept;
 use super::listing::LeftOut;
@@ -24,7 +23,6 @@ impl Snapshots {
     /// are, and ignored files too unless the snapshot has something in their place.
     pub fn restore(&self, wanted: &TakeSnapshot<'_>, snapshot: &Kept) -> Result<Restored, Error> {
         let turn = self.turn(wanted.session)?;
-        self.end_leftovers(wanted.session)?;
         let top = &wanted.checkout.path;
         let files = self.files_of(&snapshot.tree)?;
         let before = self.take_with(wanted, &in_the_way(top, &files))?;
@@ -39,7 +37,6 @@ impl Snapshots {
     /// Makes a checkout that is gone again, as it was at a snapshot: files, and the branch at its commit.
     pub fn remake(&self, session: &str, new: &NewCheckout<'_>, snapshot: &Kept) -> Result<Restored, Error> {
         let turn = self.turn(session)?;
-        self.end_leftovers(session)?;
         let checkout = Checkout::make(new)?;
         if let Some(head) = &snapshot.head {
             self.give_commits(&checkout, head, new.base)?;
@@ -75,15 +72,6 @@ impl Snapshots {
         let packing = ["pack-objects", "--revs", "--non-empty", "--quiet"];
         let git = self.git().args(packing).args([objects.join("pack")]);
         git.stdin(format!("{head}\n^{base}\n").into_bytes()).run()?.succeeded().map(drop)
-    }
-
-    /// Whoever was killed in the middle may have left a git that still writes to the checkout.
-    fn end_leftovers(&self, session: &str) -> Result<(), Error> {
-        let label = self.label(session);
-        let chosen = |found: &longhaul_exec::Labelled| found.labels.contains(&label);
-        longhaul_exec::end_labelled(Duration::ZERO, &chosen)
-            .map(drop)
-            .map_err(|source| Error::Run { command: "git".into(), source })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use longhaul_git::{ChangeKind, CheckoutKind, Fate, LeftOut, Merged, Stays, settle_removals};
+use longhaul_git::{ChangeKind, CheckoutKind, Fate, LeftOut, Merged, Stays};
 
 use crate::support::{Place, commit, git, write};
 use crate::work::{SESSION, Work, contents};
@@ -152,8 +152,8 @@ fn a_removal_that_was_cut_short_is_undone_or_finished() {
     let folder = work.place.path.join("checkouts");
     fs::rename(work.top(), work.top().with_extension("leaving")).unwrap();
     write(&folder.join("other.gone"), "half", b"half");
-    let (back, removed) = settle_removals(&folder).unwrap();
+    let (back, removed) = work.snapshots().settle_removals(&folder).unwrap();
     assert_eq!((back, removed), (vec![work.top().to_owned()], 1));
     assert_eq!(git(work.top(), ["status", "--porcelain"]), "");
-    assert_eq!(settle_removals(&folder).unwrap(), (Vec::new(), 0));
+    assert_eq!(work.snapshots().settle_removals(&folder).unwrap(), (Vec::new(), 0));
 }

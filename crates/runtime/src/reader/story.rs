@@ -264,13 +264,7 @@ impl Teller<'_> {
             SessionEvent::AttemptRefused { node, payload, reasons, .. } => {
                 Happened::Refused { node, step: self.step(node), answer: reader.value(&payload)?, reasons }
             }
-            SessionEvent::VarsChanged { set, unset } => {
-                let value = |(name, content)| Ok((name, reader.value(&content)?));
-                Happened::VarsChanged {
-                    set: set.into_iter().map(value).collect::<Result<_, Error>>()?,
-                    unset,
-                }
-            }
+            SessionEvent::VarsChanged { set, unset } => self.vars_changed(set, unset)?,
             SessionEvent::Checkpointed { node, notes } => noted(self.step(node), reader.value(&notes)?),
             SessionEvent::Reported { node, kind, report } => self.reported(node, kind, &report)?,
             SessionEvent::Agent { node, act } => self.agent(node, &act)?,
@@ -305,9 +299,7 @@ impl Teller<'_> {
                 Happened::Continued { phase, text: reader.words(&text)? }
             }
             SessionEvent::Closed { outcome } => Happened::Closed { outcome },
-            SessionEvent::CheckoutMade { checkout: OwnCheckout { name, path, branch, .. } } => {
-                Happened::CheckoutMade { name, path, branch }
-            }
+            SessionEvent::CheckoutMade { checkout } => checkout_made(checkout),
             SessionEvent::Snapshotted { snapshot, because, left_out, .. } => {
                 Happened::Snapshotted { snapshot, because, left_out }
             }
@@ -324,6 +316,11 @@ impl Teller<'_> {
     fn agent(&self, node: Option<NodeId>, act: &AgentAct) -> Result<Happened, Error> {
         let step = node.map(|node| self.step(node));
         Ok(Happened::Agent { step, act: AgentDid::tell(act, self.reader)? })
+    }
+
+    fn vars_changed(&self, set: BTreeMap<String, Content>, unset: Vec<String>) -> Result<Happened, Error> {
+        let value = |(name, content)| Ok((name, self.reader.value(&content)?));
+        Ok(Happened::VarsChanged { set: set.into_iter().map(value).collect::<Result<_, Error>>()?, unset })
     }
 
     fn reported(&self, node: Option<NodeId>, kind: ReportKind, report: &Content) -> Result<Happened, Error> {
@@ -385,4 +382,9 @@ fn noted(step: StepId, kept: Value) -> Happened {
         }
         other => Happened::Noted { step, notes: other.to_string(), vars: Map::new() },
     }
+}
+
+fn checkout_made(checkout: OwnCheckout) -> Happened {
+    let OwnCheckout { name, path, branch, .. } = checkout;
+    Happened::CheckoutMade { name, path, branch }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_git::{Fate, Merged, Stays, settle_removals};
+use longhaul_git::{Fate, Merged, Snapshots, Stays};
 
 use super::file::{self, WorktreeFile};
 use super::keeping::{in_words, on_record};
@@ -49,9 +49,10 @@ impl System {
         by: &str,
     ) -> Result<Vec<CleanRow>, Error> {
         let common_dir = self.standing()?.common_dir;
-        let workspace = workspaces::locate(&common_dir)?.id;
         if mode == CleanMode::Apply {
-            settle_removals(&self.places().checkouts(workspace))?;
+            let located = workspaces::locate(&common_dir)?;
+            let snapshots = Snapshots::open(&self.places().snapshots(located.id), &located.repository)?;
+            snapshots.settle_removals(&self.places().checkouts(located.id))?;
         }
         let cleaning = Cleaning { system: self, commands, mode, by, common_dir: &common_dir };
         let mut rows = Vec::new();

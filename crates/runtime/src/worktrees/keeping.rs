@@ -4,10 +4,12 @@ use std::path::Path;
 
 use longhaul_core::session::{KeptSnapshot, Workplace};
 use longhaul_core::time::rfc3339;
-use longhaul_events::{SessionId, Timestamp};
+use longhaul_events::{CheckoutKind, SessionId, Timestamp};
 use longhaul_git::{ChangeKind, Checkout, Kept, LeftOut, NewCheckout, Snapshot, Snapshots, TakeSnapshot};
 
 use super::file::{self, WorktreeFile};
+use super::making::point_back;
+use super::ready::{self, SecretFiles};
 use super::{Place, git_kind};
 use crate::commands::Commands;
 use crate::error::Error;
@@ -53,7 +55,15 @@ impl System {
             Some(_) | None => return Ok(None),
         }
         let place = Place::of(session)?;
-        let (snapshots, checkout) = (place.snapshots(self.places())?, place.checkout()?);
+        let snapshots = place.snapshots(self.places())?;
+        if !Path::new(&place.own.path).exists() {
+            // A removal was cut short: it is back in its place now, or it was removed and the log not told.
+            snapshots.settle_removals(&self.places().checkouts(place.workspace))?;
+            if !Path::new(&place.own.path).exists() {
+                return Ok(None);
+            }
+        }
+        let checkout = place.checkout()?;
         let taken = snapshots.take(&place.wanted(&checkout, because, &id.to_string()))?;
         let kept = on_record(taken, because);
         commands.record_snapshot(id, &kept)?;
@@ -105,15 +115,18 @@ impl System {
         let (place, snapshots) = self.kept_place(id)?;
         let session = id.to_string();
         let kept = snapshots.find(&session, snapshot)?;
+        snapshots.settle_removals(&self.places().checkouts(place.workspace))?;
         let (name, path) = (place.own.name.clone(), place.own.path.clone());
         let because = format!("before a restore of {}", &kept.id.as_str()[..12]);
         let is_gone = place.session.workplace.as_ref().is_some_and(|workplace| workplace.is_gone);
-        let restored = if is_gone || !Path::new(&path).exists() {
-            let restored = remake(&snapshots, &place, &kept)?;
-            if is_gone {
-                commands.record_checkout(id, &place.own)?;
-            }
-            restored
+        let is_there = Path::new(&path).exists();
+        let made = if is_there { None } else { Some(self.remake(&snapshots, &place, &kept)?) };
+        // Also if it was made again just before a crash.
+        if is_gone {
+            commands.record_checkout(id, &place.own)?;
+        }
+        let restored = if let Some(made) = made {
+            made
         } else {
             let checkout = place.checkout()?;
             let wanted = place.wanted(&checkout, &because, &session);
@@ -129,6 +142,30 @@ impl System {
         refresh_file(&place)?;
         let before = before.map(|before| before.snapshot);
         Ok(RestoredWorktree { session: id, name, path, snapshot: kept.id.to_string(), before })
+    }
+
+    /// With what no snapshot holds: the word about where it comes from, and files that are copied.
+    fn remake(
+        &self,
+        snapshots: &Snapshots,
+        place: &Place,
+        kept: &Kept,
+    ) -> Result<longhaul_git::Restored, Error> {
+        let new = NewCheckout {
+            main: &place.main,
+            path: Path::new(&place.own.path),
+            branch: &place.own.branch,
+            base: &place.base,
+            kind: git_kind(place.own.kind),
+        };
+        let restored = snapshots.remake(&place.session.id.to_string(), &new, kept)?;
+        if place.own.kind == CheckoutKind::Borrowed {
+            point_back(&restored.checkout, &place.own, place.session.id)?;
+        }
+        // Whoever had no secrets before has none now.
+        let secrets = if place.own.secrets.is_empty() { SecretFiles::Withhold } else { SecretFiles::Give };
+        ready::copy_files(&place.main, &restored.checkout, &self.config()?.checkout.copy, secrets)?;
+        Ok(restored)
     }
 
     fn kept_place(&self, id: SessionId) -> Result<(Place, Snapshots), Error> {
@@ -148,17 +185,6 @@ impl Place {
     ) -> TakeSnapshot<'a> {
         TakeSnapshot { session, checkout, base: &self.base, because, secret: &self.secrets }
     }
-}
-
-fn remake(snapshots: &Snapshots, place: &Place, kept: &Kept) -> Result<longhaul_git::Restored, Error> {
-    let new = NewCheckout {
-        main: &place.main,
-        path: Path::new(&place.own.path),
-        branch: &place.own.branch,
-        base: &place.base,
-        kind: git_kind(place.own.kind),
-    };
-    Ok(snapshots.remake(&place.session.id.to_string(), &new, kept)?)
 }
 
 /// Puts the file about a worktree back in its place.

@@ -157,7 +157,7 @@ fn checkout(outline: &Outline<'_>, kind: CheckoutKind) -> Result<Checkout, Error
     }
 }
 
-fn point_back(checkout: &Checkout, own: &OwnCheckout, session: SessionId) -> Result<(), Error> {
+pub(super) fn point_back(checkout: &Checkout, own: &OwnCheckout, session: SessionId) -> Result<(), Error> {
     let pointer = Pointer {
         main_dir: PathBuf::from(&own.main_dir),
         session: session.to_string(),

@@ -8,6 +8,7 @@ mod sandbox;
 pub(super) mod walk;
 mod watching;
 mod workflows;
+mod worktree;
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -52,6 +53,7 @@ const BENCHES: &[Bench] = &[
     // First: until it executes, a child is charged with the memory of the process that starts it.
     Bench { names: cli::NAMES, run: cli::run },
     Bench { names: sandbox::NAMES, run: sandbox::run },
+    Bench { names: worktree::NAMES, run: worktree::run },
     Bench { names: walk::PROCESS_NAMES, run: walk::processes },
     Bench { names: append::NAMES, run: append::run },
     Bench { names: walk::NAMES, run: walk::run },

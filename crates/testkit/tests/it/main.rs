@@ -5,6 +5,7 @@
 mod driven;
 mod faults;
 mod flips;
+mod keeping;
 mod kills;
 mod releases;
 mod simulation;

@@ -47,7 +47,7 @@ fn largest_rss_mb(longhaul: &Path, home: &Path) -> Result<f64, Failure> {
     Ok(getrusage(UsageWho::RUSAGE_CHILDREN)?.max_rss() as f64 / 1024.0)
 }
 
-fn finish(command: &mut Command) -> Result<(), Failure> {
+pub(super) fn finish(command: &mut Command) -> Result<(), Failure> {
     let status = command.stdout(Stdio::null()).stderr(Stdio::null()).status()?;
     if status.success() { Ok(()) } else { Err(format!("{command:?} ended with {status}").into()) }
 }
