@@ -14,6 +14,7 @@ mod man;
 mod mcp;
 mod redact;
 mod restore;
+mod run;
 mod runner;
 mod sandbox;
 mod session;
@@ -49,6 +50,7 @@ pub(crate) struct Cli {
 // Hidden are the verbs that nobody needs every day.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
+    Run(run::Args),
     Doctor(doctor::Args),
     #[command(subcommand)]
     Workspace(workspace::Command),
@@ -93,6 +95,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitCode, CliError> {
         match self {
+            Self::Run(args) => run::run(context, args),
             Self::Doctor(args) => doctor::run(context, args),
             Self::Workspace(command) => command.run(context),
             Self::Session(command) => command.run(context),

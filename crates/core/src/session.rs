@@ -45,7 +45,7 @@ pub use decide::ATTEMPTS_LEFT;
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 3;
+pub const FOLD_VERSION: u32 = 4;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -78,6 +78,9 @@ pub struct Session {
     #[serde(default, skip_serializing_if = "is_zero")]
     returns: u32,
     pub steps_finished: u64,
+    /// The agent of ours that does its steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// What the agents that we drive have used so far.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
@@ -245,6 +248,7 @@ impl Session {
             reissued: Vec::new(),
             returns: 0,
             steps_finished: 0,
+            agent: None,
             spent: Spent::default(),
             phase: 0,
             closed: None,
@@ -312,7 +316,12 @@ impl Session {
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. } => {}
-            SessionEvent::Agent { node: _, act } => self.spent.add(act),
+            SessionEvent::Agent { node: _, act } => {
+                self.spent.add(act);
+                if let AgentAct::Assigned { agent, .. } = act {
+                    self.agent = Some(agent.clone());
+                }
+            }
             SessionEvent::Rewound { .. } => self.returns = 0,
             SessionEvent::Closed { outcome } => self.close_with(outcome),
             SessionEvent::CheckoutMade { checkout } => self.settle_in(checkout),

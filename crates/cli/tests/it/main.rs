@@ -13,6 +13,7 @@ mod mcp;
 mod pipes;
 mod redacting;
 mod replacing;
+mod run;
 mod running;
 mod sandbox;
 mod session;

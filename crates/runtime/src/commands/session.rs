@@ -31,6 +31,11 @@ impl Recent {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&id)
     }
 
+    fn has_agent(&self, id: SessionId) -> Option<bool> {
+        let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        recent.get(&id).map(|known| known.state.agent.is_some())
+    }
+
     fn put(&self, state: Session, epoch: u64) {
         let mut recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if recent.len() >= Self::MOST {
@@ -90,6 +95,15 @@ impl Commands {
             let take = Command::TakeDriver { driver: driver.clone(), lease_ms, now: self.clock.now() };
             Ok(Decided::Events(session.decide(take)?, session.epoch.plus(1)))
         })
+    }
+
+    /// Whether an agent of ours does the steps of a session. One is assigned when a session starts, if ever, so what
+    /// this process knows of it is good enough.
+    pub(crate) fn has_agent(&self, id: SessionId) -> Result<bool, Error> {
+        match self.recent.has_agent(id) {
+            Some(known) => Ok(known),
+            None => Ok(self.load_session(id)?.agent.is_some()),
+        }
     }
 
     /// A driver that is seen dead does not hold a session until its lease runs out.

@@ -6,13 +6,13 @@ use longhaul_agent::tools::{Room, Walls};
 use longhaul_agent::{Agent, Rehearsal, TurnRequest};
 use longhaul_core::cassette;
 use longhaul_core::session::{Rejection, Tip, Workplace};
-use longhaul_events::{AgentAct, OwnCheckout, SessionId};
+use longhaul_events::{AgentAct, Epoch, OwnCheckout, SessionId};
 use longhaul_exec::sandbox::{Level, Network, Sandbox};
 use longhaul_exec::{Error as ExecError, Finished, Program};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Driven, StopSwitch};
+use super::{Driven, StopSwitch, leftovers};
 use crate::commands::Commands;
 use crate::error::Error;
 use crate::runner::agent::{Driving, Hands};
@@ -109,6 +109,7 @@ impl Driven<'_> {
     pub(super) fn have_done(&self, crew: &mut Crew) -> Result<(), Error> {
         let stop = StopSwitch::default();
         self.keeping_lease(&stop, || {
+            self.clear_up()?;
             while !stop.is_stopped()
                 && let Some(tip) = self.commands.load_session(self.id)?.tip().cloned()
             {
@@ -117,6 +118,15 @@ impl Driven<'_> {
             }
             self.let_go()
         })
+    }
+
+    /// What a driver that died left behind must not go on beside us, and what it had done is kept before it is touched.
+    fn clear_up(&self) -> Result<(), Error> {
+        leftovers::end(self.commands, self.id, (self.label, self.epoch))?;
+        if self.epoch > Epoch(1) {
+            self.system.keep_worktree(self.commands, self.id, "somebody else drives from here on")?;
+        }
+        Ok(())
     }
 
     fn one_step(&self, crew: &mut Crew, tip: &Tip, stop: &StopSwitch) -> Result<(), Error> {

@@ -8,7 +8,7 @@ use longhaul_events::SessionId;
 use longhaul_exec::Program;
 use longhaul_store::watch::Watcher;
 
-use super::leftovers::SessionLabel;
+use super::leftovers::{self, SessionLabel};
 use crate::commands::Commands;
 use crate::commands::walking::{Advance, AnswerGate, Rewind, StartSession};
 use crate::error::Error;
@@ -21,25 +21,25 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 impl System {
     pub fn start_session(&self, commands: &Commands, start: &StartSession) -> Result<StepView, Error> {
         let view = commands.start_session(start)?;
-        let mut view = self.settle(view, |id| commands.session_view(id))?;
+        let mut view = self.settle(commands, view, |id| commands.session_view(id))?;
         view.warnings.clone_from(&start.warnings);
         Ok(view)
     }
 
     pub fn advance(&self, commands: &Commands, advance: &Advance) -> Result<StepView, Error> {
         let view = commands.advance(advance)?;
-        self.settle(view, |_| commands.advance(advance))
+        self.settle(commands, view, |_| commands.advance(advance))
     }
 
     pub fn answer_gate(&self, commands: &Commands, answer: &AnswerGate) -> Result<StepView, Error> {
         let view = commands.answer_gate(answer)?;
-        self.settle(view, |id| commands.session_view(id))
+        self.settle(commands, view, |id| commands.session_view(id))
     }
 
     pub fn rewind(&self, commands: &Commands, rewind: &Rewind) -> Result<StepView, Error> {
         let rewound = commands.rewind(rewind)?;
         let warnings = rewound.warnings.clone();
-        let mut view = self.settle(rewound, |id| commands.session_view(id))?;
+        let mut view = self.settle(commands, rewound, |id| commands.session_view(id))?;
         view.warnings = warnings;
         Ok(view)
     }
@@ -47,31 +47,32 @@ impl System {
     /// Where a session stands, with its work looked after.
     pub fn session_view(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
         let view = commands.session_view(id)?;
-        self.settle(view, |id| commands.session_view(id))
+        self.settle(commands, view, |id| commands.session_view(id))
     }
 
     /// Where a session stands, for somebody who takes it up again, with its work looked after.
     pub fn resume(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
         let view = commands.resumed_view(id)?;
-        self.settle(view, |id| commands.resumed_view(id))
+        self.settle(commands, view, |id| commands.resumed_view(id))
     }
 
     /// What a handle stands for now, with the work of its session looked after.
     pub fn rehydrate(&self, commands: &Commands, handle: &Handle) -> Result<StepView, Error> {
         let view = commands.rehydrated_view(handle)?;
-        self.settle(view, |id| commands.resumed_view(id))
+        self.settle(commands, view, |id| commands.resumed_view(id))
     }
 
     /// Has a runner do the work that a call led to, and waits for it as long as a call may.
     fn settle(
         &self,
+        commands: &Commands,
         view: StepView,
         ask_again: impl Fn(SessionId) -> Result<StepView, Error>,
     ) -> Result<StepView, Error> {
-        if view.working.is_none() {
-            return Ok(view);
-        }
         let Ok(id) = view.session_id.parse::<SessionId>() else { return Ok(view) };
+        if view.working.is_none() {
+            return self.handed_to_agent(commands, id, view);
+        }
         let mut watcher = Watcher::polling(&self.places().data)?;
         self.start_runner(id)?;
         let deadline = self.deadline().unwrap_or_else(|| Instant::now() + PATIENCE);
@@ -84,6 +85,28 @@ impl System {
             watcher.wait(LOOK_EVERY.min(left))?;
             view = ask_again(id)?;
         }
+        Ok(view)
+    }
+
+    /// A step of a session that an agent of ours does is not for whoever asked: a runner goes on with it.
+    fn handed_to_agent(
+        &self,
+        commands: &Commands,
+        id: SessionId,
+        mut view: StepView,
+    ) -> Result<StepView, Error> {
+        if view.continue_token.is_none() || !commands.has_agent(id)? {
+            return Ok(view);
+        }
+        let session = commands.load_session(id)?;
+        let Some(agent) = session.agent.as_ref().filter(|_| session.tip().is_some()) else { return Ok(view) };
+        let is_driven = session.lease.as_ref().is_some_and(|lease| !leftovers::is_dead(&lease.driver));
+        if !is_driven {
+            self.start_runner(id)?;
+        }
+        view.warnings.push(format!(
+            "`{agent}` does the steps of this session; `longhaul session show {id}` tells how far it is"
+        ));
         Ok(view)
     }
 

@@ -1,0 +1,191 @@
+//! `longhaul run`: a rehearsal does a workflow in a worktree of its own, behind walls, whatever dies on the way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use longhaul_testkit::times;
+use serde_json::Value;
+
+use crate::support::{Home, program};
+use crate::walking::{one, workflow};
+
+const WORKFLOW: &str = "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n\
+    \x20 - { id: look, prompt: Look. }\n  - { id: change, prompt: Change it. }\n  - { id: check, prompt: Check it. }\n";
+
+const SCRIPT: &str = "
+cassette: 1
+turns:
+  - match: { step: look }
+    say: I look.
+    tools: [ { read: { path: login.sh } }, { grep: { pattern: gt } } ]
+    parallel: true
+  - match: { step: look }
+    complete: { notes: It is inverted. }
+  - match: { step: change }
+    tools:
+      - edit: { path: login.sh, old: '-gt', new: '-ge' }
+      - bash: { command: 'sleep 0.05; echo made > made.txt', expect_exit: 0 }
+      - write: { path: deep/notes.md, content: 'Fixed.' }
+  - match: { step: change }
+    complete: { notes: Fixed. }
+  - match: { step: check }
+    tools: [ { bash: { command: sh login.sh, expect_exit: 0 } } ]
+  - match: { step: check }
+    complete: { notes: It holds. }
+";
+
+fn prepared(script: &str) -> Home {
+    let home = Home::new();
+    let repository = home.repository("repo");
+    fs::write(repository.join("login.sh"), "test 1 -gt 1\n").unwrap();
+    crate::support::git(&repository, &["add", "."]);
+    crate::support::git(&repository, &["commit", "--quiet", "-m", "begin"]);
+    workflow(&home, "team.fix.yml", WORKFLOW);
+    fs::write(home.join("run.yml"), script).unwrap();
+    home
+}
+
+fn arguments(home: &Home) -> Vec<String> {
+    let cassette = home.join("run.yml").display().to_string();
+    ["run", "--workflow", "team.fix", "--goal", "fix it", "--cassette", &cassette, "--json"]
+        .map(str::to_owned)
+        .into()
+}
+
+fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
+}
+
+/// The worktree of the only session.
+fn worktree(home: &Home) -> PathBuf {
+    let only = |folder: PathBuf| {
+        let mut entries = fs::read_dir(&folder).unwrap();
+        let first = entries.next().unwrap().unwrap().path();
+        assert!(entries.next().is_none(), "more than one in {}", folder.display());
+        first
+    };
+    only(only(home.longhaul_home().join("data/checkouts")))
+}
+
+/// Every file with what is in it, but for git's own.
+fn tree(top: &Path) -> Vec<(String, String)> {
+    let mut files: Vec<(String, String)> = crate::support::files(top)
+        .into_iter()
+        .filter(|path| !path.starts_with(top.join(".git")) && path.is_file())
+        .map(|path| {
+            let name = path.strip_prefix(top).unwrap().display().to_string();
+            (name, fs::read_to_string(&path).unwrap())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+fn expected() -> Vec<(String, String)> {
+    [("deep/notes.md", "Fixed."), ("login.sh", "test 1 -ge 1\n"), ("made.txt", "made\n")]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+        .into()
+}
+
+#[test]
+fn a_rehearsal_changes_its_own_worktree_and_nothing_else() {
+    let home = prepared(SCRIPT);
+    let outcome = home.run(&words(&arguments(&home))).inside("repo").go().succeeded();
+    assert_eq!(one(&outcome)["isComplete"], true, "{outcome}");
+    let mut seen = tree(&worktree(&home));
+    seen.retain(|(name, _)| expected().iter().any(|(wanted, _)| wanted == name));
+    assert_eq!(seen, expected());
+    assert_eq!(fs::read_to_string(home.join("repo/login.sh")).unwrap(), "test 1 -gt 1\n", "a person's file");
+    assert!(!home.join("repo/made.txt").exists());
+    let id = one(&outcome)["sessionId"].as_str().unwrap().to_owned();
+    let story = home.longhaul(&["session", "show", &id]).succeeded().stdout;
+    for told in ["`rehearsal` drives it", "bash done, exit 0", "snapshot", "completed"] {
+        assert!(story.contains(told), "{told} is not in {story}");
+    }
+}
+
+#[test]
+fn a_cassette_that_cannot_be_played_starts_nothing() {
+    let home = prepared("cassette: 1\nturns:\n  - { sey: hello }\n");
+    let refused = home.run(&words(&arguments(&home))).inside("repo").go();
+    assert_ne!(refused.code, Some(0), "{refused}");
+    assert!(refused.stderr.contains("sey"), "{refused}");
+    assert!(home.longhaul(&["session", "list", "--all", "--json"]).rows().is_empty());
+}
+
+#[test]
+fn a_turn_that_was_not_played_is_said() {
+    let more = format!("{SCRIPT}  - {{ match: {{ step: never }}, say: Nobody hears this. }}\n");
+    let home = prepared(&more);
+    let outcome = home.run(&words(&arguments(&home))).inside("repo").go();
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(outcome.stderr.contains("turn 7 (never)"), "{outcome}");
+}
+
+#[test]
+fn heavy_a_run_whose_runner_is_killed_at_any_moment_comes_to_the_same_end() {
+    let mut kills = 0;
+    for round in 0..times(4, 200) {
+        let home = prepared(SCRIPT);
+        let mut running = home.run(&words(&arguments(&home))).inside("repo").start();
+        let pause = Duration::from_millis(60 + (round * 37) % 400);
+        // tidy: the moment of death is what is tried
+        std::thread::sleep(pause);
+        kills += kill_runners(&home);
+        let ended = running.wait().unwrap();
+        assert!(ended.success(), "round {round}, {pause:?}");
+        let mut seen = tree(&worktree(&home));
+        seen.retain(|(name, _)| expected().iter().any(|(wanted, _)| wanted == name));
+        assert_eq!(seen, expected(), "round {round}, {pause:?}");
+        let turns = answered(&home);
+        let distinct: std::collections::BTreeSet<_> = turns.iter().collect();
+        assert!(turns.len() >= 6, "{turns:?}");
+        assert_eq!(turns.len(), distinct.len(), "no turn of a step is asked again: {turns:?}");
+        assert_eq!(kill_runners(&home), 0, "nobody is left");
+    }
+    assert!(kills > 0, "no runner was ever caught");
+}
+
+/// Kills the runners of this home without a warning; says how many there were.
+fn kill_runners(home: &Home) -> usize {
+    let own = home.longhaul_home().display().to_string();
+    let mut killed = 0;
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
+            continue;
+        };
+        let read = |name: &str| fs::read(format!("/proc/{process}/{name}")).unwrap_or_default();
+        let (words, variables) = (read("cmdline"), read("environ"));
+        let is_runner = words.split(|byte| *byte == 0).nth(1) == Some(b"runner");
+        let is_ours = String::from_utf8_lossy(&variables).contains(&own);
+        if is_runner && is_ours {
+            killed +=
+                usize::from(program("kill").args(["-9", &process.to_string()]).status().unwrap().success());
+        }
+    }
+    killed
+}
+
+/// The step and number of every turn that was answered.
+fn answered(home: &Home) -> Vec<String> {
+    let id = one(&home.longhaul(&["session", "list", "--all", "--json"]))["id"].as_str().unwrap().to_owned();
+    let mut found = Vec::new();
+    for row in home.longhaul(&["session", "show", &id, "--json"]).succeeded().rows() {
+        collect(&row, &mut found);
+    }
+    found
+}
+
+fn collect(value: &Value, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            if value["act"]["did"] == "answered" {
+                found.push(format!("{} {}", value["step"], value["act"]["turn"]));
+            }
+            fields.values().for_each(|value| collect(value, found));
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect(value, found)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
