@@ -316,17 +316,19 @@ impl Session {
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. } => {}
-            SessionEvent::Agent { node: _, act } => {
-                self.spent.add(act);
-                if let AgentAct::Assigned { agent, .. } = act {
-                    self.agent = Some(agent.clone());
-                }
-            }
+            SessionEvent::Agent { node: _, act } => self.take_act(act),
             SessionEvent::Rewound { .. } => self.returns = 0,
             SessionEvent::Closed { outcome } => self.close_with(outcome),
             SessionEvent::CheckoutMade { checkout } => self.settle_in(checkout),
             SessionEvent::Snapshotted { snapshot, .. } => self.remember_snapshot(snapshot),
             SessionEvent::CheckoutRemoved { .. } => self.move_out(),
+        }
+    }
+
+    fn take_act(&mut self, act: &AgentAct) {
+        self.spent.add(act);
+        if let AgentAct::Assigned { agent, .. } = act {
+            self.agent = Some(agent.clone());
         }
     }
 

@@ -246,8 +246,7 @@ impl Error {
             | Self::Import(ImportError::ChangedMeanwhile)
             | Self::TooManyConflicts => Kind::Conflict,
             Self::Workflow(problem) => problem.kind(),
-            Self::Git(longhaul_git::Error::NoSuchSnapshot { .. })
-            | Self::Worktree(
+            Self::Worktree(
                 WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
             )
             | Self::MalformedHandle(_)
@@ -266,12 +265,8 @@ impl Error {
             | Self::BadStart(_)
             | Self::NeverHandedOut { .. }
             | Self::Config(_) => Kind::Usage,
-            Self::Git(
-                longhaul_git::Error::CheckoutExists { .. }
-                | longhaul_git::Error::NotOurCheckout { .. }
-                | longhaul_git::Error::WouldLose { .. },
-            )
-            | Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
+            Self::Git(error) => git_kind(error),
+            Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
             | Self::ForgedHandle(_)
             | Self::NotForNotes
             | Self::NotForAnswers
@@ -291,7 +286,6 @@ impl Error {
             | Self::TooMuchToVouch { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
-            | Self::Git(_)
             | Self::Worktree(WorktreeError::Malformed { .. })
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
@@ -307,6 +301,16 @@ impl Error {
             | Self::Sandboxed(_)
             | Self::Homeless(_) => Kind::Environment,
         }
+    }
+}
+
+const fn git_kind(error: &longhaul_git::Error) -> Kind {
+    match error {
+        longhaul_git::Error::NoSuchSnapshot { .. } => Kind::Usage,
+        longhaul_git::Error::CheckoutExists { .. }
+        | longhaul_git::Error::NotOurCheckout { .. }
+        | longhaul_git::Error::WouldLose { .. } => Kind::Refused,
+        _ => Kind::Environment,
     }
 }
 

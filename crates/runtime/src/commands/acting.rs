@@ -24,16 +24,16 @@ impl Commands {
     }
 
     /// Puts on record what happened between a session and its agent.
-    pub(crate) fn act(&self, id: SessionId, epoch: Epoch, acts: Vec<AgentAct>) -> Result<(), Error> {
+    pub(crate) fn act(&self, id: SessionId, epoch: Epoch, acts: &[AgentAct]) -> Result<(), Error> {
         self.decide(id, &Contents::default(), |session| {
-            Ok(Decided::Events(session.decide(Command::Act { epoch, acts: acts.clone() })?, ()))
+            Ok(Decided::Events(session.decide(Command::Act { epoch, acts: acts.to_vec() })?, ()))
         })
     }
 
     /// Gives the step up, for a person to look at.
-    pub(crate) fn park_step(&self, id: SessionId, epoch: Epoch, reasons: Vec<Reason>) -> Result<(), Error> {
+    pub(crate) fn park_step(&self, id: SessionId, epoch: Epoch, reasons: &[Reason]) -> Result<(), Error> {
         self.decide(id, &Contents::default(), |session| {
-            Ok(Decided::Events(session.decide(Command::Park { epoch, reasons: reasons.clone() })?, ()))
+            Ok(Decided::Events(session.decide(Command::Park { epoch, reasons: reasons.to_vec() })?, ()))
         })
     }
 

@@ -106,24 +106,22 @@ impl Reader {
                 SessionEvent::StepFinished { node, payload, .. } if found.is_none() => {
                     let step = names.get(node).cloned().unwrap_or_default();
                     let payload = self.value(payload)?;
-                    let values = payload["artifacts"].as_array().cloned().unwrap_or_default();
-                    let artifacts = numbering.name(*node, values);
-                    answers.push((*node, before(step, &payload, artifacts)));
+                    answers
+                        .push((*node, before(step, &payload, numbering.name(*node, artifacts_in(&payload)))));
                 }
                 SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. }
                     if *gate == node =>
                 {
                     let before = answers.pop().map(|(_, before)| before);
                     let state = if now >= *until { GateState::Overdue } else { GateState::Open };
-                    let (kind, accepts, until) = (*kind, *accepts, *until);
-                    let question = self.words(question)?;
+                    let (kind, accepts, until, question) = (*kind, *accepts, *until, self.words(question)?);
                     let asked = Asked { node, state, kind, accepts, until, step: &step.0, question };
                     found = Some(GateEntry { before, ..entry(row, asked) });
                 }
                 SessionEvent::GateAnswered { gate, verdict, by, channel, words } if *gate == node => {
                     let (words, at) = (self.words(words)?, told.at.clone());
-                    let (verdict, channel) = (*verdict, *channel);
-                    end(&mut found, GateState::Answered { verdict, by: by.clone(), channel, words, at });
+                    let (by, verdict, channel) = (by.clone(), *verdict, *channel);
+                    end(&mut found, GateState::Answered { verdict, by, channel, words, at });
                 }
                 SessionEvent::GateExpired { gate, .. } if *gate == node => {
                     end(&mut found, GateState::Expired);
@@ -211,6 +209,10 @@ fn entry(row: &SessionRow, asked: Asked<'_>) -> GateEntry {
         question: asked.question,
         before: None,
     }
+}
+
+fn artifacts_in(payload: &Value) -> Vec<Value> {
+    payload["artifacts"].as_array().cloned().unwrap_or_default()
 }
 
 fn before(step: String, payload: &Value, artifacts: Vec<(String, Value)>) -> Before {

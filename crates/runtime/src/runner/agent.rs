@@ -63,12 +63,12 @@ impl Driving<'_> {
                         return Ok(());
                     }
                     let act = self.ask(turn, asked, &conversation);
-                    self.hands.record(&mut conversation, vec![act])?;
+                    self.hands.record(&mut conversation, &[act])?;
                 }
                 Next::Call { turn, calls } => {
-                    let started =
+                    let started: Vec<AgentAct> =
                         calls.iter().map(|call| AgentAct::CallStarted { turn, call: *call }).collect();
-                    self.hands.record(&mut conversation, started)?;
+                    self.hands.record(&mut conversation, &started)?;
                     if self.hands.make(&mut conversation, turn, &calls)? {
                         return Ok(());
                     }
@@ -82,19 +82,17 @@ impl Driving<'_> {
                         text: INTERRUPTED.to_owned(),
                         ms: 0,
                     };
-                    self.hands.record(&mut conversation, vec![finished(turn, call, tool, ended)])?;
+                    self.hands.record(&mut conversation, &[finished(turn, call, tool, ended)])?;
                 }
                 Next::Nudge { turn, words } => {
-                    self.hands.record(
-                        &mut conversation,
-                        vec![AgentAct::Nudged { turn, words: words.to_owned() }],
-                    )?;
+                    self.hands
+                        .record(&mut conversation, &[AgentAct::Nudged { turn, words: words.to_owned() }])?;
                 }
                 Next::Stop(stop) => {
                     return self.hands.commands.park_step(
                         self.hands.id,
                         self.hands.epoch,
-                        giving_up::reasons(stop),
+                        &giving_up::reasons(stop),
                     );
                 }
             }
@@ -135,7 +133,7 @@ impl Hands<'_> {
             && only.tool == COMPLETE
         {
             let Some(ended) = self.complete(only)? else { return Ok(true) };
-            self.record(conversation, vec![finished(turn, *call, only.tool.clone(), ended)])?;
+            self.record(conversation, &[finished(turn, *call, only.tool.clone(), ended)])?;
             return Ok(false);
         }
         let ended = std::thread::scope(|scope| {
@@ -148,8 +146,9 @@ impl Hands<'_> {
                 .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             joined.collect::<Result<Vec<_>, Error>>()
         })?;
-        let acts = ended.into_iter().map(|(call, tool, ended)| finished(turn, call, tool, ended)).collect();
-        self.record(conversation, acts)?;
+        let acts: Vec<AgentAct> =
+            ended.into_iter().map(|(call, tool, ended)| finished(turn, call, tool, ended)).collect();
+        self.record(conversation, &acts)?;
         Ok(false)
     }
 
@@ -212,7 +211,7 @@ impl Hands<'_> {
         }
     }
 
-    fn record(&self, conversation: &mut Conversation, acts: Vec<AgentAct>) -> Result<(), Error> {
+    fn record(&self, conversation: &mut Conversation, acts: &[AgentAct]) -> Result<(), Error> {
         acts.iter().for_each(|act| conversation.apply(act));
         self.commands.act(self.id, self.epoch, acts)
     }

@@ -215,9 +215,9 @@ fn run_until(home: &Home, id: SessionId, tool: &str) {
             r#"{{"act":"answered","turn":{turn},"said":{{"inline":""}},"calls":[{calls}],"order":"one_by_one","usage":{{"input":0,"output":0}},"ms":0}}"#
         )
     };
-    commands.act(id, epoch, acts(&format!("[{}]", answered(1, "")))).unwrap();
+    commands.act(id, epoch, &acts(&format!("[{}]", answered(1, "")))).unwrap();
     let complete = r#"{"tool":"complete_step","arguments":{"inline":{"notes":"It is inverted."}}}"#;
-    commands.act(id, epoch, acts(&format!("[{}]", answered(2, complete)))).unwrap();
+    commands.act(id, epoch, &acts(&format!("[{}]", answered(2, complete)))).unwrap();
     let answer = longhaul_core::workflow::answer::Answer {
         notes: Some("It is inverted.".into()),
         ..Default::default()
@@ -228,7 +228,7 @@ fn run_until(home: &Home, id: SessionId, tool: &str) {
         r#"{{"tool":"{tool}","arguments":{{"inline":{{"path":"login.sh","old":"-gt","new":"-ge"}}}}}}"#
     );
     let started = r#"{"act":"call_started","turn":1,"call":0}"#;
-    commands.act(id, epoch, acts(&format!("[{},{started}]", answered(1, &edit)))).unwrap();
+    commands.act(id, epoch, &acts(&format!("[{},{started}]", answered(1, &edit)))).unwrap();
 }
 
 /// A process that was and is not any more.

@@ -4,7 +4,7 @@ use longhaul_runtime::types::{
     CallOutcome, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind,
 };
 use longhaul_runtime::{AgentDid, Branch, Happened, StoryEntry};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::row::SessionLine;
 use crate::output::{count, lines};
@@ -40,9 +40,7 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             (format!("`{step}` was answered"), more)
         }
         Happened::Refused { step, answer, reasons, .. } => {
-            let told = reasons.iter().map(reason);
-            let more = std::iter::once(format!("it was: {}", short(answer))).chain(told).collect();
-            (format!("an answer to `{step}` was not accepted"), more)
+            (format!("an answer to `{step}` was not accepted"), refused(answer, reasons))
         }
         Happened::VarsChanged { set, unset } => {
             let set = set.iter().map(|(name, value)| format!("{name} = {}", short(value)));
@@ -50,9 +48,7 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             ("vars changed".to_owned(), set.chain(unset).collect())
         }
         Happened::Noted { step, notes, vars } => {
-            let mut kept: Vec<String> = (!notes.is_empty()).then(|| notes.clone()).into_iter().collect();
-            kept.extend(vars.iter().map(|(name, value)| format!("{name} = {value}")));
-            (format!("notes in the middle of `{step}`"), kept)
+            (format!("notes in the middle of `{step}`"), noted(notes, vars))
         }
         Happened::Reported { kind, report, .. } => (reported(*kind).to_owned(), vec![short(report)]),
         Happened::Agent { act, .. } => agent(act),
@@ -98,6 +94,17 @@ fn told(what: &Happened) -> (String, Vec<String>) {
         }
         Happened::Forked { step, left } => (format!("goes on from `{step}` again"), branch(left)),
     }
+}
+
+fn refused(answer: &Value, reasons: &[Reason]) -> Vec<String> {
+    let told = reasons.iter().map(reason);
+    std::iter::once(format!("it was: {}", short(answer))).chain(told).collect()
+}
+
+fn noted(notes: &str, vars: &Map<String, Value>) -> Vec<String> {
+    let mut kept: Vec<String> = (!notes.is_empty()).then(|| notes.to_owned()).into_iter().collect();
+    kept.extend(vars.iter().map(|(name, value)| format!("{name} = {value}")));
+    kept
 }
 
 fn agent(act: &AgentDid) -> (String, Vec<String>) {
