@@ -43,6 +43,7 @@ fn every_command_is_listed_with_one_line() {
         exit 0
         --- stdout
         COMMAND                          ABOUT
+        longhaul run                     Have an agent do a workflow in a worktree of its own, behind walls, and wait for it
         longhaul doctor                  Look at everything and name each problem with its remedy
         longhaul workspace add           Register a git repository
         longhaul workspace list          List the registered repositories, and whether their `.longhaul/` is trusted
@@ -197,6 +198,7 @@ fn there_is_a_manual_page_for_every_command() {
         --- stdout
         FILE
         pages/longhaul.1
+        pages/longhaul-run.1
         pages/longhaul-doctor.1
         pages/longhaul-workspace.1
         pages/longhaul-workspace-add.1

@@ -7,6 +7,7 @@ use std::time::Duration;
 use longhaul_testkit::times;
 use serde_json::Value;
 
+use crate::running::wait_until;
 use crate::support::{Home, program};
 use crate::walking::{one, workflow};
 
@@ -129,7 +130,8 @@ fn heavy_a_run_whose_runner_is_killed_at_any_moment_comes_to_the_same_end() {
     for round in 0..times(4, 200) {
         let home = prepared(SCRIPT);
         let mut running = home.run(&words(&arguments(&home))).inside("repo").start();
-        let pause = Duration::from_millis(60 + (round * 37) % 400);
+        wait_until("a runner is there", || !runners(&home).is_empty());
+        let pause = Duration::from_millis((round * 37) % 400);
         // tidy: the moment of death is what is tried
         std::thread::sleep(pause);
         kills += kill_runners(&home);
@@ -149,22 +151,20 @@ fn heavy_a_run_whose_runner_is_killed_at_any_moment_comes_to_the_same_end() {
 
 /// Kills the runners of this home without a warning; says how many there were.
 fn kill_runners(home: &Home) -> usize {
+    let kill = |process: &u32| program("kill").args(["-9", &process.to_string()]).status().unwrap().success();
+    runners(home).iter().filter(|process| kill(process)).count()
+}
+
+fn runners(home: &Home) -> Vec<u32> {
     let own = home.longhaul_home().display().to_string();
-    let mut killed = 0;
-    for entry in fs::read_dir("/proc").unwrap().flatten() {
-        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else {
-            continue;
-        };
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let processes = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_runner = |process: &u32| {
         let read = |name: &str| fs::read(format!("/proc/{process}/{name}")).unwrap_or_default();
-        let (words, variables) = (read("cmdline"), read("environ"));
-        let is_runner = words.split(|byte| *byte == 0).nth(1) == Some(b"runner");
-        let is_ours = String::from_utf8_lossy(&variables).contains(&own);
-        if is_runner && is_ours {
-            killed +=
-                usize::from(program("kill").args(["-9", &process.to_string()]).status().unwrap().success());
-        }
-    }
-    killed
+        let is_ours = String::from_utf8_lossy(&read("environ")).contains(&own);
+        is_ours && read("cmdline").split(|byte| *byte == 0).nth(1) == Some(b"runner")
+    };
+    processes.filter(is_runner).collect()
 }
 
 /// The step and number of every turn that was answered.
