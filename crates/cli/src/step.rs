@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use longhaul_runtime::types::{ATTEMPTS_LEFT, Blocked, Channel, GateView, Requires, StepView, channel_word};
+use longhaul_runtime::types::{
+    ATTEMPTS_LEFT, Blocked, Channel, GateView, NotesRequired, Requires, StepView, channel_word,
+};
 
 use crate::context::Context;
 use crate::error::{CliError, REFUSED};
@@ -112,7 +114,7 @@ fn next(view: &StepView) -> String {
 /// The flags that an answer needs.
 fn flags(requires: &Requires) -> String {
     let mut flags = String::new();
-    if requires.notes == true {
+    if requires.notes == NotesRequired::Yes {
         flags += " --notes TEXT";
     }
     if !requires.context_keys.is_empty() {

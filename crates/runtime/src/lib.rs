@@ -62,7 +62,7 @@ pub mod types {
     pub use longhaul_core::units::show_size;
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
     pub use longhaul_core::workflow::Workflow;
-    pub use longhaul_core::workflow::answer::{Answer, Requires};
+    pub use longhaul_core::workflow::answer::{Answer, NotesRequired, Requires};
     pub use longhaul_core::workflow::suggest::closest;
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
