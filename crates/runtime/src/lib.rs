@@ -21,6 +21,7 @@ mod secrets;
 mod starting;
 mod system;
 mod telemetry;
+mod telling;
 pub mod terminal;
 pub mod workflows;
 mod workspaces;

@@ -5,6 +5,7 @@ mod events;
 mod find;
 mod following;
 mod gates;
+mod long_notes;
 mod ranking;
 mod story;
 

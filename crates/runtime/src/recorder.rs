@@ -94,7 +94,9 @@ impl Recorder {
             let epoch = self.log.state_epoch();
             let (state, decided) = decide()?;
             let (events, answer) = match decided {
-                Decided::Nothing(answer) => return Ok((answer, Stored { state, events: Vec::new() })),
+                Decided::Nothing(answer) => {
+                    return Ok((answer, Stored { state, events: Vec::new(), at: write.at }));
+                }
                 Decided::Events(events, answer) => (events, answer),
             };
             if let Some(after) = self.store(write, Loaded { state, epoch }, events)? {
@@ -119,7 +121,7 @@ impl Recorder {
         events.iter().for_each(|event| state.apply(event));
         let part = StreamAppend::new(stream, expected, &events, Some(state.state()));
         match self.log.append(Append { at, state_epoch: epoch, streams: vec![part], blobs }) {
-            Ok(_) => Ok(Some(Stored { state, events })),
+            Ok(_) => Ok(Some(Stored { state, events, at })),
             Err(AppendError::Conflict { .. }) => Ok(None),
             Err(AppendError::Store(error)) => Err(error.into()),
         }
@@ -147,6 +149,7 @@ impl Recorder {
 pub(crate) struct Stored<A: Aggregate> {
     pub(crate) state: A,
     pub(crate) events: Vec<A::Event>,
+    pub(crate) at: Timestamp,
 }
 
 /// A state, and the state epoch of the log before it was loaded.
