@@ -37,8 +37,8 @@ pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use error::{Error, Kind};
 pub use places::Places;
 pub use reader::{
-    Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader, StoryEntry,
-    Tail, Telling, WorkspaceView, clear_winner,
+    Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader,
+    SinceTrusted, StoryEntry, Tail, Telling, WorkspaceView, clear_winner,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use resuming::ResumeQuery;
@@ -60,6 +60,7 @@ pub mod types {
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;
+    pub use longhaul_core::trust::{Change, Changed};
     pub use longhaul_core::units::show_size;
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
     pub use longhaul_core::workflow::Workflow;

@@ -8,6 +8,7 @@ mod gates;
 mod long_notes;
 mod ranking;
 mod story;
+mod trusted;
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -26,6 +27,7 @@ pub use artifacts::Artifact;
 pub use gates::{Before, GateEntry, GateState};
 pub use ranking::{Ranked, clear_winner};
 pub use story::{Branch, Happened, StoryEntry, Telling};
+pub use trusted::SinceTrusted;
 
 use crate::error::Error;
 use crate::reading::Decisions;
