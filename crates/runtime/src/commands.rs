@@ -2,6 +2,7 @@
 
 pub(crate) mod carrying;
 mod keeping;
+#[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
 pub(crate) mod session;
 #[cfg(test)]

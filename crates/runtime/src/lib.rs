@@ -49,6 +49,7 @@ pub use telemetry::{LogFormat, start_logging};
 pub use workspaces::{TrustCandidate, TrustFile};
 
 /// Steps without a workflow, for the harnesses of the store. The product walks.
+#[cfg(any(test, feature = "testing"))]
 pub mod opaque {
     pub use crate::commands::opaque::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_core::scrub::Scrubber;
-use longhaul_events::{Content, Digest, Kept, Seq, StreamEvent, StreamId, Timestamp};
+use longhaul_events::{Content, Kept, Seq, StreamEvent, StreamId, Timestamp};
 use longhaul_store::{Append, AppendError, Log, NewBlob, State, StreamAppend};
 use serde_json::Value;
 
@@ -47,7 +47,8 @@ pub(crate) struct Write<'a> {
 }
 
 impl Contents {
-    pub(crate) fn bytes(&self, hash: Digest) -> Option<&[u8]> {
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn bytes(&self, hash: longhaul_events::Digest) -> Option<&[u8]> {
         self.blobs.iter().find(|blob| blob.reference().sha256 == hash).map(NewBlob::bytes)
     }
 }
@@ -62,6 +63,7 @@ impl Recorder {
     }
 
     /// Takes secrets out of a value and decides where it will lie.
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn content(&self, mut value: Value, contents: &mut Contents) -> Content {
         self.scrubber.value(&mut value);
         self.lay(value, INLINE_CONTENT, &mut contents.blobs)
