@@ -4,6 +4,7 @@
 use std::sync::LazyLock;
 
 use longhaul_core::workflow::Workflow;
+use longhaul_core::workflow::answer::NotesRequired;
 use longhaul_core::workflow::compile::Syntax;
 use longhaul_events::{CloseOutcome, Verdict};
 use serde_json::{Map, Value, json};
@@ -146,7 +147,7 @@ fn fitting(play: &Play) -> Value {
     }
     let vars: Map<String, Value> =
         wanted.context_keys.iter().map(|key| (key.clone(), json!("set"))).collect();
-    if wanted.notes == false {
+    if wanted.notes == NotesRequired::No {
         json!({ "vars": vars, "artifacts": artifacts })
     } else {
         json!({ "notes": "a 1: done", "vars": vars, "artifacts": artifacts })

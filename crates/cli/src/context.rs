@@ -1,6 +1,7 @@
 //! What every verb is given: the global flags, the output, and the system once it is asked for.
 
 use std::ffi::OsString;
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use longhaul_runtime::{Places, Settings, System, start_logging};
 
 use crate::error::CliError;
 use crate::output::{Format, Output};
+use crate::step;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Global options")]
@@ -65,7 +67,9 @@ impl Context {
 
     /// The installation that the environment names. Looked up when a verb needs it, because some need none.
     pub(crate) fn system(&self) -> Result<System, CliError> {
-        Ok(System::new(self.settings()?))
+        let system = System::new(self.settings()?);
+        let is_watched = self.output.format() == Format::Table && std::io::stderr().is_terminal();
+        Ok(if is_watched { system.telling(step::tell_of_work) } else { system })
     }
 
     /// What the outside says, for verbs that make a system of their own from it.

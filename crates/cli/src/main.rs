@@ -4,6 +4,7 @@ mod commands;
 mod context;
 mod error;
 mod input;
+mod moment;
 mod output;
 mod progress;
 mod step;

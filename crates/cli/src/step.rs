@@ -1,18 +1,33 @@
 //! Where a session stands, as a person reads it: the step, what was wrong, and what to type next.
 
 use std::fmt::Write as _;
+use std::io::{Write as _, stderr};
 use std::process::ExitCode;
 
-use longhaul_runtime::types::{ATTEMPTS_LEFT, Blocked, Channel, GateView, Requires, StepView, channel_word};
+use longhaul_runtime::types::{
+    ATTEMPTS_LEFT, Blocked, Channel, GateView, NotesRequired, Requires, StepView, channel_word,
+};
 
 use crate::context::Context;
 use crate::error::{CliError, REFUSED};
+use crate::moment;
 use crate::output::lines;
 
 /// The one object for scripts, the same in words for people. What is stopped exits as refused, whatever led there.
 pub(crate) fn show(context: &Context, view: &StepView) -> Result<ExitCode, CliError> {
     context.output.text(&words(view), view)?;
     Ok(exit(view))
+}
+
+/// One line for a person who waits for what a runner does.
+pub(crate) fn tell_of_work(view: &StepView) {
+    let (Some(step), Some(working)) = (&view.step_id, &view.working) else { return };
+    let title = view.title.as_ref().map(|title| format!(" ({title})")).unwrap_or_default();
+    let since = moment::local(&working.since);
+    let line =
+        lines(&format!("waiting for step `{step}`{title}, at work since {since}").replace('\n', " "), "");
+    // Nobody can be told that standard error is gone.
+    let _ = stderr().write_all(line.as_bytes());
 }
 
 pub(crate) fn exit(view: &StepView) -> ExitCode {
@@ -97,7 +112,8 @@ fn next(view: &StepView) -> String {
         None => {}
     }
     if let Some(working) = &view.working {
-        commands.push(format!("longhaul session resume {id}  # at work since {}; ask again", working.since));
+        let since = moment::shown(&working.since);
+        commands.push(format!("longhaul session resume {id}  # at work since {since}; ask again"));
     }
     if view.is_complete {
         commands.push(format!("longhaul session show {id}  # what was done"));
@@ -112,7 +128,7 @@ fn next(view: &StepView) -> String {
 /// The flags that an answer needs.
 fn flags(requires: &Requires) -> String {
     let mut flags = String::new();
-    if requires.notes == true {
+    if requires.notes == NotesRequired::Yes {
         flags += " --notes TEXT";
     }
     if !requires.context_keys.is_empty() {

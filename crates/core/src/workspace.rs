@@ -1,6 +1,6 @@
 //! The workspace aggregate: a registered repository, and whether a person trusts what its `.longhaul/` says.
 
-use longhaul_events::{Channel, Digest, Seq, WorkspaceEvent, WorkspaceId};
+use longhaul_events::{Channel, Digest, Seq, TrustedFile, WorkspaceEvent, WorkspaceId};
 use serde::{Deserialize, Serialize};
 
 use crate::canonical::sha256;
@@ -10,6 +10,9 @@ pub const FOLD_VERSION: u32 = 1;
 
 /// As long as the name of a folder may be.
 const LONGEST_NAME: usize = 255;
+
+/// Of how many files the record says what each was: an event is no archive.
+const MOST_LISTED: usize = 500;
 
 /// What the events of a workspace amount to.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +51,7 @@ pub enum TrustState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     Register { name: String, common_dir: String, checkout: Option<String> },
-    Trust { hash: Digest, files: u64, by: String, channel: Channel },
+    Trust { hash: Digest, files: Vec<TrustedFile>, by: String, channel: Channel },
     Remove { by: String },
 }
 
@@ -127,7 +130,9 @@ impl Workspace {
                 Err(Rejection::WeakChannel { channel })
             }
             Command::Trust { hash, files, by, channel } => {
-                Ok(vec![WorkspaceEvent::Trusted { hash, files, by, channel }])
+                let count = files.len() as u64;
+                let listing = (files.len() <= MOST_LISTED).then_some(files);
+                Ok(vec![WorkspaceEvent::Trusted { hash, files: count, by, channel, listing }])
             }
             Command::Remove { by } => Ok(vec![WorkspaceEvent::Removed { by }]),
         }
@@ -151,7 +156,7 @@ impl Workspace {
                 self.checkout.clone_from(checkout);
                 self.removed = false;
             }
-            WorkspaceEvent::Trusted { hash, files: _, by, channel } => {
+            WorkspaceEvent::Trusted { hash, files: _, by, channel, listing: _ } => {
                 self.trusted = Some(Trust { hash: *hash, by: by.clone(), channel: *channel });
             }
             WorkspaceEvent::Removed { by: _ } => {
@@ -181,7 +186,8 @@ mod tests {
     }
 
     fn trusted(hash: Digest) -> WorkspaceEvent {
-        WorkspaceEvent::Trusted { hash, files: 1, by: "ada".into(), channel: Channel::Terminal }
+        let (by, channel) = ("ada".into(), Channel::Terminal);
+        WorkspaceEvent::Trusted { hash, files: 1, by, channel, listing: None }
     }
 
     fn workspace(events: &[WorkspaceEvent]) -> Workspace {
@@ -214,8 +220,25 @@ mod tests {
     }
 
     #[test]
+    fn the_record_says_what_each_file_was_unless_they_are_too_many() {
+        let file = |n: usize| TrustedFile {
+            path: n.to_string(),
+            kind: longhaul_events::FileKind::Regular,
+            sha256: Digest::ZERO,
+        };
+        for (count, is_listed) in [(2, true), (MOST_LISTED, true), (MOST_LISTED + 1, false)] {
+            let given: Vec<TrustedFile> = (0..count).map(file).collect();
+            let (by, channel) = ("ada".to_owned(), Channel::Terminal);
+            let trust = Command::Trust { hash: Digest::ZERO, files: given.clone(), by, channel };
+            let events = workspace(&[registered()]).decide(trust).unwrap();
+            let [WorkspaceEvent::Trusted { files, listing, .. }] = &events[..] else { panic!("{events:?}") };
+            assert_eq!((*files, listing), (count as u64, &is_listed.then_some(given)));
+        }
+    }
+
+    #[test]
     fn a_client_cannot_trust_and_nobody_can_trust_the_unregistered() {
-        let trust = |channel| Command::Trust { hash: Digest::ZERO, files: 1, by: "x".into(), channel };
+        let trust = |channel| Command::Trust { hash: Digest::ZERO, files: vec![], by: "x".into(), channel };
         let weak = Rejection::WeakChannel { channel: Channel::Client };
         assert_eq!(workspace(&[registered()]).decide(trust(Channel::Client)), Err(weak));
         assert_eq!(workspace(&[]).decide(trust(Channel::Terminal)), Err(Rejection::NotRegistered));

@@ -25,7 +25,7 @@ pub use session::{CloseOutcome, Driver, ReportKind, SessionEvent};
 pub use stream::{StreamId, StreamKind};
 pub use time::Timestamp;
 pub use walk::{Checkout, Choice, Considered, Frame, GateKind, Place, Reason, Restored, Verdict};
-pub use workspace::{Channel, WorkspaceEvent};
+pub use workspace::{Channel, FileKind, TrustedFile, WorkspaceEvent};
 
 #[cfg(test)]
 mod golden_tests;

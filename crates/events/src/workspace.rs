@@ -21,6 +21,9 @@ pub enum WorkspaceEvent {
         files: u64,
         by: String,
         channel: Channel,
+        /// What it was, file by file; absent where that was not kept.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        listing: Option<Vec<TrustedFile>>,
     },
     Removed {
         by: String,
@@ -34,10 +37,32 @@ impl WorkspaceEvent {
             Self::Registered { name, common_dir, checkout } => {
                 [name, common_dir].into_iter().chain(checkout).collect()
             }
-            Self::Trusted { by, .. } | Self::Removed { by } => vec![by],
+            Self::Trusted { by, listing, .. } => {
+                let paths = listing.iter_mut().flatten().map(|file| &mut file.path);
+                std::iter::once(by).chain(paths).collect()
+            }
+            Self::Removed { by } => vec![by],
         };
         words.into_iter().map(FreeText::Words).collect()
     }
+}
+
+/// A file of a `.longhaul/` that a person trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrustedFile {
+    pub path: String,
+    pub kind: FileKind,
+    /// Of its content; of where it points, if it is a link.
+    pub sha256: Digest,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileKind {
+    Regular,
+    Executable,
+    Symlink,
 }
 
 /// The way by which a person said something, weakest first.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use longhaul_runtime::types::{Channel, GateView, Reason, Requires, StepView, channel_word};
+use longhaul_runtime::types::{Channel, GateView, NotesRequired, Reason, Requires, StepView, channel_word};
 
 use crate::refusal::Refusal;
 
@@ -156,10 +156,12 @@ impl Audience {
 fn wanted(requires: &Requires, audience: Audience) -> String {
     let names = audience.names();
     let mut parts = vec!["this continueToken".to_owned()];
-    if requires.notes == true {
-        parts.push(format!("`{}`", names.notes));
-    } else if requires.notes == "optional" {
-        parts.push(format!("`{}` if there is something to tell", names.notes));
+    match requires.notes {
+        NotesRequired::Yes => parts.push(format!("`{}`", names.notes)),
+        NotesRequired::Optional => {
+            parts.push(format!("`{}` if there is something to tell", names.notes));
+        }
+        NotesRequired::No => {}
     }
     if !requires.context_keys.is_empty() {
         let keys = quoted(requires.context_keys.iter().map(String::as_str));

@@ -4,6 +4,7 @@ mod acting;
 pub(crate) mod carrying;
 mod checkout;
 mod keeping;
+#[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
 pub(crate) mod session;
 #[cfg(test)]

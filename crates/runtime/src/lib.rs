@@ -23,6 +23,7 @@ mod secrets;
 mod starting;
 mod system;
 mod telemetry;
+mod telling;
 pub mod terminal;
 pub mod workflows;
 mod workspaces;
@@ -41,7 +42,7 @@ pub use error::{Error, Kind};
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader,
-    StoryEntry, Tail, Telling, ToldCall, WorkspaceView, clear_winner,
+    SinceTrusted, StoryEntry, Tail, Telling, ToldCall, WorkspaceView, clear_winner,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use resuming::ResumeQuery;
@@ -57,6 +58,7 @@ pub use worktrees::{
 };
 
 /// Steps without a workflow, for the harnesses of the store. The product walks.
+#[cfg(any(test, feature = "testing"))]
 pub mod opaque {
     pub use crate::commands::opaque::{Answered, FinishRequest, NewSession, Next, StepRequest, ThenRequest};
 }
@@ -68,10 +70,11 @@ pub mod types {
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;
+    pub use longhaul_core::trust::{Change, Changed};
     pub use longhaul_core::units::show_size;
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
     pub use longhaul_core::workflow::Workflow;
-    pub use longhaul_core::workflow::answer::{Answer, Requires};
+    pub use longhaul_core::workflow::answer::{Answer, NotesRequired, Requires};
     pub use longhaul_core::workflow::suggest::closest;
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{

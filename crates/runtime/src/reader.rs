@@ -6,8 +6,10 @@ mod events;
 mod find;
 mod following;
 mod gates;
+mod long_notes;
 mod ranking;
 mod story;
+mod trusted;
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -28,6 +30,7 @@ pub use artifacts::Artifact;
 pub use gates::{Before, GateEntry, GateState};
 pub use ranking::{Ranked, clear_winner};
 pub use story::{Branch, Happened, StoryEntry, Telling};
+pub use trusted::SinceTrusted;
 
 use crate::error::Error;
 use crate::reading::Decisions;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_core::scrub::Scrubber;
-use longhaul_events::{Content, Digest, Kept, Seq, StreamEvent, StreamId, Timestamp};
+use longhaul_events::{Content, Kept, Seq, StreamEvent, StreamId, Timestamp};
 use longhaul_store::{Append, AppendError, Log, NewBlob, State, StreamAppend};
 use serde_json::Value;
 
@@ -47,7 +47,8 @@ pub(crate) struct Write<'a> {
 }
 
 impl Contents {
-    pub(crate) fn bytes(&self, hash: Digest) -> Option<&[u8]> {
+    #[cfg(any(test, feature = "testing"))]
+    pub(crate) fn bytes(&self, hash: longhaul_events::Digest) -> Option<&[u8]> {
         self.blobs.iter().find(|blob| blob.reference().sha256 == hash).map(NewBlob::bytes)
     }
 }
@@ -62,6 +63,7 @@ impl Recorder {
     }
 
     /// Takes secrets out of a value and decides where it will lie.
+    #[cfg(any(test, feature = "testing"))]
     pub(crate) fn content(&self, mut value: Value, contents: &mut Contents) -> Content {
         self.scrubber.value(&mut value);
         self.lay(value, INLINE_CONTENT, &mut contents.blobs)
@@ -94,7 +96,9 @@ impl Recorder {
             let epoch = self.log.state_epoch();
             let (state, decided) = decide()?;
             let (events, answer) = match decided {
-                Decided::Nothing(answer) => return Ok((answer, Stored { state, events: Vec::new() })),
+                Decided::Nothing(answer) => {
+                    return Ok((answer, Stored { state, events: Vec::new(), at: write.at }));
+                }
                 Decided::Events(events, answer) => (events, answer),
             };
             if let Some(after) = self.store(write, Loaded { state, epoch }, events)? {
@@ -119,7 +123,7 @@ impl Recorder {
         events.iter().for_each(|event| state.apply(event));
         let part = StreamAppend::new(stream, expected, &events, Some(state.state()));
         match self.log.append(Append { at, state_epoch: epoch, streams: vec![part], blobs }) {
-            Ok(_) => Ok(Some(Stored { state, events })),
+            Ok(_) => Ok(Some(Stored { state, events, at })),
             Err(AppendError::Conflict { .. }) => Ok(None),
             Err(AppendError::Store(error)) => Err(error.into()),
         }
@@ -147,6 +151,7 @@ impl Recorder {
 pub(crate) struct Stored<A: Aggregate> {
     pub(crate) state: A,
     pub(crate) events: Vec<A::Event>,
+    pub(crate) at: Timestamp,
 }
 
 /// A state, and the state epoch of the log before it was loaded.

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use longhaul_core::config::Config;
 use longhaul_core::scrub::{Scrubber, Secret};
+use longhaul_core::walk::view::StepView;
 use longhaul_core::workspace::{Rejection, Workspace};
 use longhaul_store::{Access, Options, SqliteLog, StoreError};
 
@@ -37,17 +38,28 @@ pub struct Settings {
 pub struct System {
     settings: Settings,
     deadline: Option<Instant>,
+    tell_of_work: Option<fn(&StepView)>,
 }
 
 impl System {
     pub fn new(settings: Settings) -> Self {
-        Self { settings, deadline: None }
+        Self { settings, deadline: None, tell_of_work: None }
     }
 
     /// The same, for one call that has to be answered by then, however often it waits.
     #[must_use]
     pub fn until(self, deadline: Instant) -> Self {
         Self { deadline: Some(deadline), ..self }
+    }
+
+    /// The same, for somebody who watches: told of each step that a call waits for, once, when it begins to wait.
+    #[must_use]
+    pub fn telling(self, tell: fn(&StepView)) -> Self {
+        Self { tell_of_work: Some(tell), ..self }
+    }
+
+    pub(crate) const fn told_of_work(&self) -> Option<fn(&StepView)> {
+        self.tell_of_work
     }
 
     /// When a call that waits for a runner gives up waiting, if it has to be answered by a certain time.

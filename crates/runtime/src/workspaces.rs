@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use longhaul_core::trust::{FileKind, FolderFile, folder_hash};
 use longhaul_core::workspace::{self, TrustState, Workspace};
-use longhaul_events::{Digest, WorkspaceId};
+use longhaul_events::{Digest, TrustedFile, WorkspaceId};
 use longhaul_git::{Mode, Repository};
 
 use crate::error::Error;
@@ -27,6 +27,8 @@ pub struct TrustCandidate {
     pub source: String,
     pub hash: Digest,
     pub files: Vec<TrustFile>,
+    /// The same as it is put on record.
+    pub listing: Vec<TrustedFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,11 +174,12 @@ pub(crate) fn candidate(located: &Located, name: String) -> Result<TrustCandidat
     // A person must not find out after the fact that nothing works here any more.
     crate::config::workspace_layer(&shown, &files, TrustState::Trusted)?;
     files.sort();
+    let listing = files.iter().map(FolderFile::listed).collect();
     let files = files.into_iter().map(|file| TrustFile {
         path: String::from_utf8_lossy(&file.path).into_owned(),
         bytes: file.bytes.len() as u64,
         executable: file.kind == FileKind::Executable,
         link: (file.kind == FileKind::Symlink).then(|| String::from_utf8_lossy(&file.bytes).into_owned()),
     });
-    Ok(TrustCandidate { workspace: located.id, name, source, hash, files: files.collect() })
+    Ok(TrustCandidate { workspace: located.id, name, source, hash, files: files.collect(), listing })
 }

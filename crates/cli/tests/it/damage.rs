@@ -19,7 +19,7 @@ fn flip(home: &Home, text: &str) {
 }
 
 #[test]
-fn a_damaged_stream_is_named_and_the_rest_is_brought_back() {
+fn a_damaged_stream_is_named_and_the_rest_can_be_read() {
     let home = Home::new();
     let damaged = home.session(["alpha goal", "b", "c", "d"]);
     let whole = home.session(["omega goal", "b", "c", "d"]);
@@ -73,6 +73,14 @@ fn a_damaged_stream_is_named_and_the_rest_is_brought_back() {
         hint: longhaul explain E0102
     ");
     home.longhaul(&["log", "show", &whole]).succeeded();
+}
+
+#[test]
+fn what_is_whole_is_brought_over_and_a_damaged_stream_stays_quarantined() {
+    let home = Home::new();
+    let damaged = home.session(["alpha goal", "b", "c", "d"]);
+    let whole = home.session(["omega goal", "b", "c", "d"]);
+    flip(&home, "alpha goal");
     let recovered = home.longhaul(&["doctor", "--recover"]);
     shows!(recovered.to_string().replace(&damaged, "[damaged]").replace(&whole, "[whole]"), @r"
         exit 4

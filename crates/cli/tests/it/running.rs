@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::support::{Home, git, shows};
+use crate::terminal::Terminal;
 use crate::walking::{advance, handle, id, one, try_advance, workflow};
 
 /// A step, a command, and a step that tells how it ended.
@@ -60,6 +61,34 @@ fn a_run_step_is_done_by_a_runner_and_the_call_waits_for_it() {
     assert_eq!(advance(&home, &last, &["--notes", "Done."])["isComplete"], true);
     let shown = home.longhaul(&["session", "show", id(&last)]).succeeded().stdout;
     assert!(shown.contains("`work` ended: passed"), "{shown}");
+}
+
+#[test]
+fn whoever_waits_at_a_terminal_is_told_once_what_for_and_since_when() {
+    let home = Home::new();
+    plain_repository(&home);
+    workflow(&home, "team.run.yml", &running("[sh, -c, 'until test -e go; do sleep 0.05; done']"));
+    let first = begin(&home);
+    let repository = home.join("repo");
+    let arguments = ["session", "advance", handle(&first), "--notes", "Begun."];
+    let mut terminal = Terminal::whole_in(&home, &repository, &arguments, &[]);
+    terminal.wait_for("waiting for step `work` (Work), at work since ");
+    wait_until("the work starts", || events(&home, id(&first)).iter().any(|kind| kind == "work_started"));
+    fs::write(repository.join("go"), "").unwrap();
+    let (outcome, shown) = terminal.end();
+    assert_eq!((outcome.code, shown.matches("waiting for").count()), (Some(0), 1), "{shown}");
+
+    fs::remove_file(repository.join("go")).unwrap();
+    let back = ["session", "rewind", id(&first), "--to", "first", "--reason", "once more", "--json"];
+    let first = one(&home.run(&back).inside("repo").go().succeeded());
+    let arguments = ["session", "advance", handle(&first), "--notes", "Again.", "--json"];
+    let terminal = Terminal::whole_in(&home, &repository, &arguments, &[]);
+    wait_until("the work starts again", || {
+        events(&home, id(&first)).iter().filter(|kind| *kind == "work_started").count() == 2
+    });
+    fs::write(repository.join("go"), "").unwrap();
+    let (_, shown) = terminal.end();
+    assert!(shown.starts_with('{') && !shown.contains("waiting for"), "{shown}");
 }
 
 #[test]

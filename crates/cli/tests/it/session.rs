@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::support::{Home, git, shows};
+use crate::terminal::Terminal;
 use crate::walking::{
     TWO_STEPS, advance, handle, id, log, one, start, try_advance, walk_to_the_end, workflow,
 };
@@ -392,4 +393,52 @@ fn a_session_goes_on_in_another_home_with_the_same_handle() {
     fs::write(home.join("empty"), "").unwrap();
     let empty = other.longhaul(&["session", "import", home.join("empty").to_str().unwrap()]);
     assert_eq!(empty.code, Some(3), "{empty}");
+}
+
+#[test]
+fn times_are_local_at_a_terminal_and_utc_for_everybody_else() {
+    let home = Home::new();
+    workflow(&home, "team.two.yml", TWO_STEPS);
+    let first = start(&home, "team.two", "the gate");
+    let view = advance(&home, &first, &["--notes", "Seen.", "--vars", r#"{"size": "large"}"#]);
+    let changed =
+        one(&home.longhaul(&["session", "list", "--json"]))["updated_at"].as_str().unwrap().to_owned();
+    let until = one(&home.longhaul(&["gate", "list", "--json"]))["until"].as_str().unwrap().to_owned();
+    assert!(changed.len() == "2026-11-15T20:00:00.120Z".len() && changed.ends_with('Z'), "{changed}");
+    let gate = view["gate"]["id"].as_str().unwrap();
+    for (arguments, utc) in [
+        (&["session", "list"][..], &changed),
+        (&["session", "show", id(&view)], &until),
+        (&["session", "resume"], &changed),
+        (&["gate", "list"], &until),
+        (&["gate", "show", gate], &until),
+        (&["log", "show"], &changed),
+    ] {
+        let later = utc.parse::<jiff::Timestamp>().unwrap() + jiff::SignedDuration::from_hours(14);
+        let local = later.strftime("%Y-%m-%d %H:%M:%S").to_string();
+        let (_, shown) = Terminal::whole_in(&home, &home.path, arguments, &[("TZ", "EARLY-14")]).end();
+        assert!(shown.contains(&local) && !shown.contains(utc.as_str()), "{local} {arguments:?}: {shown}");
+        let piped = home.run(arguments).variable("TZ", "EARLY-14").go().stdout;
+        assert!(piped.contains(utc.as_str()) && !piped.contains(&local), "{utc} {arguments:?}: {piped}");
+    }
+}
+
+#[test]
+fn a_session_is_found_by_words_deep_in_notes_that_are_too_long_for_a_row() {
+    let home = Home::new();
+    workflow(&home, "team.two.yml", TWO_STEPS);
+    let long = format!("{} the Ocelot sleeps. {}", "so it began. ".repeat(400), "and so on. ".repeat(900));
+    fs::write(home.join("long.txt"), &long).unwrap();
+    let found = start(&home, "team.two", "one");
+    advance(&home, &found, &["--notes", "@long.txt", "--vars", r#"{"size": "small"}"#]);
+    let checkpoint = start(&home, "team.two", "two");
+    let token = checkpoint["checkpointToken"].as_str().unwrap();
+    home.longhaul(&["session", "checkpoint", token, "--notes", &long.replace("Ocelot", "lynx")]).succeeded();
+    start(&home, "team.two", "three");
+    for (query, meant) in [("ocelot", &found), ("LYNX", &checkpoint), ("ocelot nonesuch", &found)] {
+        let resumed = one(&home.longhaul(&["session", "resume", query, "--json"]).succeeded());
+        assert_eq!(resumed["step"]["sessionId"], meant["sessionId"], "{query}: {resumed:#}");
+        assert_eq!(resumed["candidates"].as_array().unwrap().len(), 1, "{query}: {resumed:#}");
+    }
+    assert_eq!(home.longhaul(&["session", "resume", "nonesuch"]).code, Some(2));
 }

@@ -111,7 +111,7 @@ impl Home {
         let candidate = reader.trust_candidate(&workspace, None).unwrap();
         let trust = longhaul_runtime::TrustRequest {
             hash: candidate.hash,
-            files: candidate.files.len() as u64,
+            files: candidate.listing,
             by: "ada".to_owned(),
             channel: longhaul_runtime::types::Channel::Terminal,
         };

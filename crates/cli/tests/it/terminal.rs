@@ -44,8 +44,17 @@ impl Terminal {
 
     /// With nothing but the terminal, as a person starts it.
     pub(crate) fn whole(home: &Home, arguments: &[&str]) -> Self {
-        let command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
-        let command = command.args(arguments).current_dir(&home.path).env_clear().envs(home.variables());
+        Self::whole_in(home, &home.path, arguments, &[])
+    }
+
+    pub(crate) fn whole_in(
+        home: &Home,
+        directory: &Path,
+        arguments: &[&str],
+        variables: &[(&str, &str)],
+    ) -> Self {
+        let command = Command::new(env!("CARGO_BIN_EXE_longhaul")).args(arguments).current_dir(directory);
+        let command = command.env_clear().envs(home.variables()).envs(variables.iter().copied());
         Self::spawn(home, command.env("TERM", "xterm"))
     }
 

@@ -145,6 +145,46 @@ fn what_changes_later_has_to_be_trusted_again() {
 }
 
 #[test]
+fn what_changed_since_it_was_last_trusted_is_shown() {
+    let home = registered();
+    let folder = home.join("shop/.longhaul");
+    fs::write(folder.join("old.yml"), "a: 1\n").unwrap();
+    let (_, first) = trust_in(&home, "shop", &[], "trust");
+    assert!(!first.contains("trusted last"), "{first}");
+    fs::remove_file(folder.join("old.yml")).unwrap();
+    fs::write(folder.join("config.yml"), "retention:\n  blobs: 9d\n").unwrap();
+    fs::write(folder.join("new.yml"), "a: 1\n").unwrap();
+    let script = folder.join("workflows/review.yml");
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let (_, shown) = trust_in(&home, "shop", &[], "trust");
+    let told = "trusted last:\n  changed  config.yml\n  added    new.yml\n  removed  old.yml\n  \
+                changed  workflows/review.yml\nTrusted, its";
+    assert!(shown.contains(told), "{shown}");
+    home.longhaul(&["workspace", "rm", "shop"]).succeeded();
+    home.longhaul(&["workspace", "add", "shop"]).succeeded();
+    let (_, again) = trust_in(&home, "shop", &[], "trust");
+    assert!(!again.contains("trusted last"), "{again}");
+}
+
+#[test]
+fn what_was_trusted_without_a_list_is_said_to_be_unknown() {
+    let home = registered();
+    let folder = home.join("shop/.longhaul");
+    (0..501).for_each(|n| fs::write(folder.join(format!("{n}.md")), "").unwrap());
+    home.trust("shop");
+    fs::write(folder.join("new.yml"), "a: 1\n").unwrap();
+    let mut terminal = Terminal::start(&home, &["workspace", "trust", "shop"]);
+    for page in 1..=8 {
+        terminal.wait_for(&format!("-- page {page};"));
+        terminal.type_text("\n");
+    }
+    terminal.wait_for("ada trusted it before; what it was before is not known.");
+    terminal.wait_for(ASKED);
+    terminal.type_text("no\n");
+    assert_eq!(terminal.end().0.code, Some(3));
+}
+
+#[test]
 fn hostile_file_names_do_not_hide_anything() {
     let home = registered();
     for name in ["a\u{1b}[1A\u{1b}[2K.yml", "b\nType `trust` to confirm: .yml", "c\u{202e}lmy.yml"] {

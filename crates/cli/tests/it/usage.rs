@@ -40,24 +40,6 @@ fn words_that_are_not_ours_are_refused_with_2() {
         "workspace add --name w-12345678",
         "workspace add --name a/b",
         "workspace trust --yes",
-        "gc --force",
-        "redact hunter2",
-        "backup",
-        "restore",
-        "config",
-        "config show --from",
-        "completions cobol",
-        "man three",
-        "explain E0101 E0102",
-        "explain E9999",
-        "help frobnicate",
-        "help sesion show",
-        "help --all log",
-        "--config gc",
-        "-c colour=red gc",
-        "-c retention.blobs gc",
-        "-c retention.blobs=soon gc",
-        "--log-format xml doctor",
     ];
     shows!(complaints(&home, &commands), @r"
         frobnicate
@@ -94,6 +76,34 @@ fn words_that_are_not_ours_are_refused_with_2() {
           2 error: invalid value 'a/b' for '--name <NAME>': begin with a letter or digit, go on with those, `-`, `_`, `.` or spaces, and leave `w-` to ids
         workspace trust --yes
           2 error: unexpected argument '--yes' found
+    ");
+    assert!(!home.longhaul_home().exists());
+}
+
+#[test]
+fn options_and_values_that_are_not_ours_are_refused_with_2() {
+    let home = Home::new();
+    let commands = [
+        "gc --force",
+        "redact hunter2",
+        "backup",
+        "restore",
+        "config",
+        "config show --from",
+        "completions cobol",
+        "man three",
+        "explain E0101 E0102",
+        "explain E9999",
+        "help frobnicate",
+        "help sesion show",
+        "help --all log",
+        "--config gc",
+        "-c colour=red gc",
+        "-c retention.blobs gc",
+        "-c retention.blobs=soon gc",
+        "--log-format xml doctor",
+    ];
+    shows!(complaints(&home, &commands), @r"
         gc --force
           2 error: unexpected argument '--force' found
         redact hunter2
@@ -154,15 +164,6 @@ fn names_of_what_is_not_there_are_refused() {
         "workspace rm nonsense",
         "workspace trust nonsense",
         "workspace trust",
-        "redact --value-file absent",
-        "redact --value-file /dev/null",
-        "redact --value-file /dev/null --json",
-        "backup text",
-        "backup absent/file",
-        "restore absent",
-        "restore text",
-        "restore folder",
-        "man --out text",
     ];
     shows!(complaints(&home, &commands), @r#"
         log show session/[session]
@@ -191,6 +192,27 @@ fn names_of_what_is_not_there_are_refused() {
           2 error[E0302]: no workspace is called `nonsense`; see `longhaul workspace list`
         workspace trust
           4 error[E0301]: `[HOME]` is not in a git repository; make one with `git init` or go to one
+    "#);
+}
+
+#[test]
+fn files_that_are_not_there_or_not_fit_are_refused() {
+    let home = Home::new();
+    home.session(["goal", "prompt", "payload", "answer"]);
+    fs::write(home.join("text"), "no export\n").unwrap();
+    fs::create_dir(home.join("folder")).unwrap();
+    let commands = [
+        "redact --value-file absent",
+        "redact --value-file /dev/null",
+        "redact --value-file /dev/null --json",
+        "backup text",
+        "backup absent/file",
+        "restore absent",
+        "restore text",
+        "restore folder",
+        "man --out text",
+    ];
+    shows!(complaints(&home, &commands), @r#"
         redact --value-file absent
           4 error: could not read `absent`: No such file or directory (os error 2); check the path and its permissions
         redact --value-file /dev/null

@@ -427,6 +427,17 @@ fn a_preview_is_a_tree_a_drawing_or_a_flowchart() {
 }
 
 #[test]
+fn a_preview_and_the_page_of_a_workflow_tell_the_shape_of_its_contracts() {
+    let home = Home::new();
+    let told = "contract summary: outcome (one of \"done\", \"partly_done\", \"not_done\"), changed (a text), \
+                checked (a text), left_open (a list of texts)\n";
+    for verb in ["preview", "show"] {
+        let shown = home.longhaul(&["workflow", verb, "lh.quick-task"]).succeeded().stdout;
+        assert!(shown.contains(told), "{verb}: {shown}");
+    }
+}
+
+#[test]
 fn a_preview_reads_a_file_too() {
     let home = Home::new();
     write(&home.join("a.yml"), small("team.a", "A"));

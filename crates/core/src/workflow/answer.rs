@@ -26,7 +26,9 @@ pub(crate) use vars::word as type_word;
 pub use items::{ItemField, primitive_fields, refuse_primitives};
 pub(crate) use limits::judge_vars;
 pub use limits::{MOST_ARTIFACT_BYTES, MOST_DEPTH, MOST_NOTES_BYTES, MOST_VARS_BYTES, judge_text};
-pub use requires::{AssessmentRequired, ContractRequired, DimensionRequired, Requires, requirements};
+pub use requires::{
+    AssessmentRequired, ContractRequired, DimensionRequired, NotesRequired, Requires, requirements,
+};
 
 /// An agent's answer to a prompt step.
 #[derive(Debug, Clone, Default, PartialEq)]

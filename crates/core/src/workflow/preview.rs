@@ -6,6 +6,7 @@ mod facts;
 pub mod layout;
 mod measure;
 mod mermaid;
+mod shape;
 mod svg;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use longhaul_core::workspace::{self, Command, Workspace};
-use longhaul_events::{Channel, Digest, Seq, StreamId, WorkspaceEvent, WorkspaceId};
+use longhaul_events::{Channel, Digest, Seq, StreamId, TrustedFile, WorkspaceEvent, WorkspaceId};
 use longhaul_store::State;
 
 use super::Commands;
@@ -23,7 +23,7 @@ pub struct WorkspaceChange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustRequest {
     pub hash: Digest,
-    pub files: u64,
+    pub files: Vec<TrustedFile>,
     pub by: String,
     pub channel: Channel,
 }

@@ -6,6 +6,7 @@ use longhaul_store::views::{SessionRow, SessionStatus};
 use serde::Serialize;
 
 use super::Reader;
+use super::long_notes::Found;
 use crate::error::Error;
 
 /// A session with its place in the ranking, and why it has it.
@@ -54,7 +55,12 @@ impl Reader {
     pub fn resumable(&self, query: Option<&str>, here: Option<&Checkout>) -> Result<Vec<Ranked>, Error> {
         let rows = self.sessions()?;
         let meant = query.and_then(|query| shortened(&rows, query));
-        let ranked = rank(rows, meant.as_deref().or(query), here);
+        let asked = meant.as_deref().or(query);
+        let found = match asked {
+            Some(asked) if meant.is_none() => self.in_long_notes(&rows, &asked_words(asked)),
+            Some(_) | None => Found::new(),
+        };
+        let ranked = rank(rows, &Asked { query: asked, here, found: &found });
         match query {
             Some(query) if ranked.is_empty() => Err(Error::NothingToResume(query.chars().take(80).collect())),
             _ => Ok(ranked),
@@ -62,7 +68,28 @@ impl Reader {
     }
 }
 
+/// What is known of the session that is meant.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    query: Option<&'a str>,
+    here: Option<&'a Checkout>,
+    /// Words of the query that are in notes which no row holds.
+    found: &'a Found,
+}
+
+/// What a sentence about time begins with.
+const LAST_CHANGED: &str = "last changed ";
+
 impl Ranked {
+    /// Why it has its place, with moments written in another way.
+    pub fn because_with(&self, moment: fn(&str) -> String) -> Vec<String> {
+        let told = |because: &String| match because.strip_prefix(LAST_CHANGED) {
+            Some(utc) => format!("{LAST_CHANGED}{}", moment(utc)),
+            None => because.clone(),
+        };
+        self.because.iter().map(told).collect()
+    }
+
     /// Whether it began where somebody stands now, or has something of what they said.
     pub fn is_near(&self) -> bool {
         self.merit.id || self.merit.words > 0 || self.merit.workflow || self.merit.near > Near::Elsewhere
@@ -92,22 +119,22 @@ pub fn clear_winner(ranked: &[Ranked]) -> Option<&Ranked> {
     is_clear.then_some(first)
 }
 
-fn rank(rows: Vec<SessionRow>, query: Option<&str>, here: Option<&Checkout>) -> Vec<Ranked> {
+fn rank(rows: Vec<SessionRow>, asked: &Asked<'_>) -> Vec<Ranked> {
     let rows = rows.into_iter().filter(|row| row.workflow.is_some() && row.damage.is_none());
-    let mut ranked: Vec<Ranked> = rows.filter_map(|row| judge(row, query, here)).collect();
+    let mut ranked: Vec<Ranked> = rows.filter_map(|row| judge(row, asked)).collect();
     ranked.sort_by_key(|one| std::cmp::Reverse((one.merit, one.id)));
     ranked
 }
 
 /// `None` for a session that is not meant. A closed one is meant only by its id.
-fn judge(row: SessionRow, query: Option<&str>, here: Option<&Checkout>) -> Option<Ranked> {
+fn judge(row: SessionRow, asked: &Asked<'_>) -> Option<Ranked> {
     let mut because = Vec::new();
-    let query = query.map(str::trim).filter(|query| !query.is_empty());
+    let query = asked.query.map(str::trim).filter(|query| !query.is_empty());
     let id = query.is_some_and(|query| row.id.to_string() == query);
     if id {
         because.push("it has this id".to_owned());
     }
-    let words = query.map(|query| words_in(&row, query)).unwrap_or_default();
+    let words = query.map(|query| words_in(&row, query, asked.found)).unwrap_or_default();
     if !words.is_empty() {
         because.push(format!("{} in its goal or notes", quoted(&words)));
     }
@@ -119,20 +146,25 @@ fn judge(row: SessionRow, query: Option<&str>, here: Option<&Checkout>) -> Optio
     {
         return None;
     }
-    let near = same_place(row.checkout.as_ref(), here, &mut because);
-    because.push(format!("last changed {}", rfc3339(row.updated_at)));
+    let near = same_place(row.checkout.as_ref(), asked.here, &mut because);
+    because.push(format!("{LAST_CHANGED}{}", rfc3339(row.updated_at)));
     let merit = Merit { id, words: words.len(), workflow, near, updated_at: row.updated_at };
     let step = row.step.as_ref().map(|step| step.0.clone());
     let (workflow, goal) = (row.workflow.clone(), row.goal.clone());
     Some(Ranked { id: row.id, workflow, step, goal, because, merit, row })
 }
 
-fn words_in(row: &SessionRow, query: &str) -> Vec<String> {
+fn words_in(row: &SessionRow, query: &str, found: &Found) -> Vec<String> {
     let text = format!("{}\n{}", row.goal, row.notes).to_lowercase();
+    let found = found.get(&row.id);
+    let has = |word: &String| text.contains(word.as_str()) || found.is_some_and(|found| found.contains(word));
+    asked_words(query).into_iter().filter(has).collect()
+}
+
+fn asked_words(query: &str) -> Vec<String> {
     let mut words: Vec<String> = query.split_whitespace().map(str::to_lowercase).collect();
     words.sort();
     words.dedup();
-    words.retain(|word| text.contains(word.as_str()));
     words
 }
 
@@ -167,6 +199,10 @@ mod tests {
     use longhaul_store::views::Waiting;
 
     use super::*;
+
+    fn rank(rows: Vec<SessionRow>, query: Option<&str>, here: Option<&Checkout>) -> Vec<Ranked> {
+        super::rank(rows, &Asked { query, here, found: &Found::new() })
+    }
 
     fn row(number: u8) -> SessionRow {
         SessionRow {

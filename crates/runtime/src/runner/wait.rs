@@ -76,8 +76,10 @@ impl System {
         let mut watcher = Watcher::polling(&self.places().data)?;
         self.start_runner(id)?;
         let deadline = self.deadline().unwrap_or_else(|| Instant::now() + PATIENCE);
+        let mut teller = self.teller();
         let mut view = view;
         while view.working.is_some() {
+            teller.tell(&view);
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;

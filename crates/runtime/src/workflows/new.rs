@@ -84,8 +84,8 @@ impl System {
         let commands = self.commands()?;
         let workspace = commands.add_workspace(checkout, None)?.workspace;
         let (by, channel) = (terminal::user_name(), Channel::Terminal);
-        commands
-            .trust_workspace(workspace.id, &TrustRequest { hash, files: files.len() as u64, by, channel })?;
+        let listing = files.iter().map(FolderFile::listed).collect();
+        commands.trust_workspace(workspace.id, &TrustRequest { hash, files: listing, by, channel })?;
         Ok(Created { trusted: Some(true), ..created })
     }
 }

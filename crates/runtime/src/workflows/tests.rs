@@ -51,7 +51,7 @@ impl Home {
         let system = self.system(name);
         let workspace = system.commands().unwrap().add_workspace(system.directory(), None).unwrap().workspace;
         let candidate = system.reader().unwrap().unwrap().trust_candidate(&workspace, None).unwrap();
-        let (hash, files) = (candidate.hash, candidate.files.len() as u64);
+        let (hash, files) = (candidate.hash, candidate.listing);
         let trust = TrustRequest { hash, files, by: "ada".to_owned(), channel: Channel::Terminal };
         system.commands().unwrap().trust_workspace(workspace.id, &trust).unwrap();
     }

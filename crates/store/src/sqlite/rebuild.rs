@@ -38,11 +38,12 @@ pub(super) fn rebuild(connection: &mut Connection) -> Result<u64, StoreError> {
     let streams = tell(&transaction)?;
     // Positions are given out without gaps: without one, no decision is missing anywhere.
     let decisions: u64 = streams.values().map(|told| told.decisions).sum();
-    let whole = Position(decisions) == super::read::last_position(&transaction)?;
+    let is_whole = Position(decisions) == super::read::last_position(&transaction)?;
+    let extent = if is_whole { Extent::Whole } else { Extent::WithGaps };
     let mut mended = 0;
     for (stream, told) in streams {
         if !told.broken {
-            let made = mend(&transaction, &stream, told, whole)?;
+            let made = mend(&transaction, &stream, told, extent)?;
             // A head that was not mended may still be one that cannot be read.
             let lifted = quarantine::lift(&transaction, &stream).or_else(in_doubt)?;
             mended += u64::from(made || lifted);
@@ -92,8 +93,15 @@ fn take(told: &mut Told, row: DecisionRow, links: (u64, Option<u64>)) {
     told.decisions += 1;
 }
 
-/// Without a head, only a `whole` log shows that the last decisions of a stream are there.
-fn mend(transaction: &Transaction<'_>, stream: &str, told: Told, whole: bool) -> Result<bool, StoreError> {
+/// Whether decisions are missing anywhere in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Extent {
+    Whole,
+    WithGaps,
+}
+
+/// Without a head, only a whole log shows that the last decisions of a stream are there.
+fn mend(transaction: &Transaction<'_>, stream: &str, told: Told, extent: Extent) -> Result<bool, StoreError> {
     for (position, place) in &told.wrong {
         let sql = "UPDATE decision SET before = ?2, milestone = ?3 WHERE position = ?1";
         transaction.execute(sql, params![position.0, place.before(), place.milestone()])?;
@@ -110,7 +118,7 @@ fn mend(transaction: &Transaction<'_>, stream: &str, told: Told, whole: bool) ->
         Some(row) if fits(row) => return Ok(!told.wrong.is_empty()),
         // A sound head that names more than is there means that the last decisions are gone.
         Some(row) if row.head.seq >= told.head.seq => return Ok(false),
-        None if !whole => return Ok(false),
+        None if extent == Extent::WithGaps => return Ok(false),
         _ => {}
     }
     // A mark outlives the proof of the row that it stands in.

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::moment;
 use crate::output::Row;
 
 /// List what agents handed in.
@@ -41,7 +42,7 @@ impl Row for ArtifactRow {
             ("ID", self.id.clone()),
             ("STEP", self.step.clone()),
             ("SIZE", show_size(self.bytes)),
-            ("AT", self.at.clone()),
+            ("AT", moment::shown(&self.at)),
             ("KIND", self.kind.clone().unwrap_or_else(|| "-".to_owned())),
         ]
     }

@@ -3,6 +3,7 @@
 use longhaul_runtime::{GateEntry, GateState};
 use serde::Serialize;
 
+use crate::moment;
 use crate::output::Row;
 
 #[derive(Debug, Serialize)]
@@ -13,9 +14,9 @@ impl Row for GateLine<'_> {
     fn cells(&self) -> Vec<(&'static str, String)> {
         let gate = self.0;
         let until = match gate.state {
-            GateState::Overdue => format!("{} (over)", gate.until),
+            GateState::Overdue => format!("{} (over)", moment::shown(&gate.until)),
             GateState::Open | GateState::Answered { .. } | GateState::Expired | GateState::Left => {
-                gate.until.clone()
+                moment::shown(&gate.until)
             }
         };
         vec![

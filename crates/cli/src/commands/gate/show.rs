@@ -9,6 +9,7 @@ use super::find;
 use crate::commands::artifact::written;
 use crate::context::Context;
 use crate::error::CliError;
+use crate::moment;
 use crate::output::lines;
 
 /// Show what a gate asks, what led to it, and what became of it.
@@ -51,24 +52,25 @@ pub(super) fn about(gate: &GateEntry) -> Vec<String> {
 
 /// What became of it, or what can.
 pub(super) fn state(gate: &GateEntry) -> String {
+    let until = moment::shown(&gate.until);
     match &gate.state {
         GateState::Open if gate.accepts_channel <= Channel::Terminal => {
-            format!("Open until {}; `longhaul gate approve {}` or `reject` answers it", gate.until, gate.id)
+            format!("Open until {until}; `longhaul gate approve {}` or `reject` answers it", gate.id)
         }
         GateState::Open => {
             format!(
-                "Open until {}; it takes an answer by `{}` or stronger, not at a terminal",
-                gate.until, gate.accepts
+                "Open until {until}; it takes an answer by `{}` or stronger, not at a terminal",
+                gate.accepts
             )
         }
-        GateState::Overdue => format!("Nobody answered before {}; the session fails", gate.until),
+        GateState::Overdue => format!("Nobody answered before {until}; the session fails"),
         GateState::Answered { verdict, by, words, at, .. } => {
             let verdict = match verdict {
                 GateVerdict::Approved => "Approved",
                 GateVerdict::Rejected => "Rejected",
             };
             let words = if words.is_empty() { String::new() } else { format!(": {words}") };
-            format!("{verdict} by {by} at {at}{words}")
+            format!("{verdict} by {by} at {}{words}", moment::shown(at))
         }
         GateState::Expired => "Nobody answered in time".to_owned(),
         GateState::Left => "The session went on without an answer".to_owned(),

@@ -5,6 +5,7 @@ use longhaul_runtime::{EventRow, LogEntry};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::moment;
 use crate::output::Row;
 
 #[derive(Debug, Serialize)]
@@ -54,7 +55,7 @@ impl Row for LogLine {
         let (at, stream, seq, kind, rest) = match self {
             Self::Event { stream, seq, at, event, .. } => {
                 let (kind, rest) = split(event);
-                (at.clone(), stream, seq.to_string(), kind, rest)
+                (moment::shown(at), stream, seq.to_string(), kind, rest)
             }
             Self::Damaged { stream, damage, .. } => {
                 ("-".to_owned(), stream, "-".to_owned(), "damaged".to_owned(), damage.clone())

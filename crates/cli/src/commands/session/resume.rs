@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::moment;
 use crate::output::{Format, Row, count, lines};
 use crate::step;
 
@@ -41,7 +42,7 @@ impl Row for RankedRow<'_> {
     }
 
     fn note(&self) -> Option<String> {
-        Some(format!("because {}", self.ranked.because.join(", ")))
+        Some(format!("because {}", self.ranked.because_with(moment::shown).join(", ")))
     }
 }
 

@@ -3,6 +3,7 @@
 use longhaul_runtime::types::{Checkout, CloseOutcome, SessionRow, SessionStatus, Waiting, rfc3339};
 use serde::Serialize;
 
+use crate::moment;
 use crate::output::Row;
 
 #[derive(Debug, Serialize)]
@@ -89,7 +90,7 @@ impl Row for SessionLine {
             ("STATE", self.waits().to_owned()),
             ("WORKFLOW", or_dash(&self.workflow)),
             ("STEP", or_dash(&self.step)),
-            ("CHANGED", self.updated_at.clone()),
+            ("CHANGED", moment::shown(&self.updated_at)),
             ("GOAL", self.goal.clone()),
         ]
     }

@@ -7,6 +7,7 @@ use longhaul_runtime::{AgentDid, Branch, Happened, StoryEntry};
 use serde_json::{Map, Value};
 
 use super::row::SessionLine;
+use crate::moment;
 use crate::output::{count, lines};
 
 const INDENT: &str = "      ";
@@ -18,7 +19,8 @@ pub(super) fn words(session: &SessionLine, entries: &[StoryEntry]) -> String {
     for entry in entries {
         let mark = if entry.left_behind { "  (left behind)" } else { "" };
         let (first, more) = told(&entry.what);
-        text += &lines(&format!("{:>4}  {}  {first}{mark}", entry.seq.to_string(), entry.at), "");
+        text +=
+            &lines(&format!("{:>4}  {}  {first}{mark}", entry.seq.to_string(), moment::shown(&entry.at)), "");
         text += &more.iter().map(|more| lines(more, INDENT)).collect::<String>();
     }
     text
@@ -78,7 +80,10 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             (format!("`{step}` ended: {outcome}"), vec![short(result)])
         }
         Happened::GateOpened { gate, step, question, accepts, until, .. } => (
-            format!("gate {gate} opened by `{step}`, for `{accepts}` or stronger, until {until}"),
+            format!(
+                "gate {gate} opened by `{step}`, for `{accepts}` or stronger, until {}",
+                moment::shown(until)
+            ),
             vec![question.clone()],
         ),
         Happened::GateAnswered { gate, verdict, by, channel, words } => {

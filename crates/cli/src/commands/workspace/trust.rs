@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use longhaul_runtime::terminal::{self, Question};
-use longhaul_runtime::types::{Channel, TrustState, Workspace, show_size};
-use longhaul_runtime::{Error, System, TrustCandidate, TrustFile, TrustRequest};
+use longhaul_runtime::types::{Change, Changed, Channel, TrustState, Workspace, show_size};
+use longhaul_runtime::{Error, SinceTrusted, System, TrustCandidate, TrustFile, TrustRequest};
 
 use super::row::WorkspaceRow;
 use crate::context::Context;
@@ -15,7 +15,7 @@ use crate::error::CliError;
 
 /// Trust the `.longhaul/` of a repository, exactly as it is now.
 ///
-/// It shows what is there and asks; only a person at a terminal can answer. When any of it changes, it has to
+/// It shows what is there and what has changed since it was last trusted, and asks; only a person at a terminal can answer. When any of it changes, it has to
 /// be trusted again.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -33,14 +33,15 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         context.output.say(&format!("{}, and was before", trusted(&candidate)));
         return show(context, &system, &workspace);
     }
-    let person = terminal::confirm(&question(&candidate))?;
+    let since = reader.since_trusted(&candidate)?;
+    let person = terminal::confirm(&question(&candidate, &since))?;
     // A person takes time to read, and others may write meanwhile.
     if reader.trust_candidate(&workspace, from.as_deref())?.hash != candidate.hash {
         return Err(Error::ChangedMeanwhile.into());
     }
     let request = TrustRequest {
         hash: candidate.hash,
-        files: candidate.files.len() as u64,
+        files: candidate.listing.clone(),
         by: person.name,
         channel: Channel::Terminal,
     };
@@ -63,15 +64,38 @@ fn trusted(candidate: &TrustCandidate) -> String {
     format!("`{}` is trusted with what is in {}", candidate.name, candidate.source)
 }
 
-fn question(candidate: &TrustCandidate) -> Question {
+fn question(candidate: &TrustCandidate, since: &SinceTrusted) -> Question {
     let mut lines = vec![
         format!("Workspace `{}` ({})", candidate.name, candidate.workspace),
         format!("Files in {}:", candidate.source),
     ];
     lines.extend(candidate.files.iter().map(file_line));
     lines.push(format!("Hash of all of it: {}", candidate.hash));
+    lines.extend(since_lines(since));
     lines.push("Trusted, its workflows, checks and rules may act on your behalf.".to_owned());
     Question { lines, word: "trust" }
+}
+
+fn since_lines(since: &SinceTrusted) -> Vec<String> {
+    match since {
+        SinceTrusted::Never => Vec::new(),
+        SinceTrusted::Unknown { by } => {
+            vec![format!("{by} trusted it before; what it was before is not known.")]
+        }
+        SinceTrusted::Known { by, changes } => {
+            let heading = format!("Different from what {by} trusted last:");
+            std::iter::once(heading).chain(changes.iter().map(change_line)).collect()
+        }
+    }
+}
+
+fn change_line(change: &Change) -> String {
+    let how = match change.how {
+        Changed::Added => "added",
+        Changed::Changed => "changed",
+        Changed::Removed => "removed",
+    };
+    format!("  {how:7}  {}", change.path)
 }
 
 fn file_line(file: &TrustFile) -> String {

@@ -1,6 +1,6 @@
 //! What a step wants handed in, as data for callers.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::super::prompt::{Notes, Prompt};
@@ -12,12 +12,29 @@ use super::want::{Want, What, wants};
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Requires {
-    /// `true`, `false` or `"optional"`.
-    pub notes: Value,
+    pub notes: NotesRequired,
     pub contracts: Vec<ContractRequired>,
     pub assessments: Vec<AssessmentRequired>,
     /// Vars that the answer must leave set.
     pub context_keys: Vec<String>,
+}
+
+/// Serialises to `true`, `false` or `"optional"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotesRequired {
+    Yes,
+    No,
+    Optional,
+}
+
+impl Serialize for NotesRequired {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Yes => serializer.serialize_bool(true),
+            Self::No => serializer.serialize_bool(false),
+            Self::Optional => serializer.serialize_str("optional"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,7 +91,7 @@ pub fn requirements(workflow: &Workflow, step: &Step) -> Requires {
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
         | StepKind::Deliver(_) => Requires {
-            notes: Value::Bool(false),
+            notes: NotesRequired::No,
             contracts: vec![],
             assessments: vec![],
             context_keys: vec![],
@@ -130,9 +147,9 @@ fn of_prompt(workflow: &Workflow, prompt: &Prompt) -> Requires {
     });
     Requires {
         notes: match prompt.notes {
-            Notes::Required => Value::Bool(true),
-            Notes::Optional => Value::from("optional"),
-            Notes::None => Value::Bool(false),
+            Notes::Required => NotesRequired::Yes,
+            Notes::Optional => NotesRequired::Optional,
+            Notes::None => NotesRequired::No,
         },
         contracts: contracts.collect(),
         assessments: assessments.collect(),
@@ -146,5 +163,16 @@ fn dimension(dimension: &super::super::prompt::Dimension) -> DimensionRequired {
         purpose: dimension.purpose.clone(),
         levels: dimension.levels.clone(),
         required: dimension.required,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whether_notes_are_wanted_is_a_yes_a_no_or_a_word() {
+        let all = [NotesRequired::Yes, NotesRequired::No, NotesRequired::Optional];
+        assert_eq!(serde_json::to_value(all).unwrap(), json!([true, false, "optional"]));
     }
 }

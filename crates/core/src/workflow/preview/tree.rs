@@ -6,6 +6,7 @@ use crate::workflow::step::{Parallel, Step, StepKind};
 use crate::workflow::{Format, Vars, Workflow};
 
 use super::measure::clean;
+use super::shape::shape;
 use super::{facts, words};
 
 /// A workflow as a tree of text. Control characters of the file are dropped; every text stays on one line.
@@ -39,6 +40,9 @@ fn head(workflow: &Workflow, out: &mut String) {
             let kind = words::var_type(&declaration.kind);
             line(out, &format!("var {name}: {kind}{required}{default}"));
         }
+    }
+    for (name, contract) in &workflow.contracts {
+        line(out, &format!("contract {name}: {}", shape(&contract.schema)));
     }
     out.push('\n');
 }

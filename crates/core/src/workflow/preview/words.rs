@@ -108,7 +108,7 @@ fn test_denied(denied: &Test) -> String {
     }
 }
 
-fn one_of(values: &[Value]) -> String {
+pub(super) fn one_of(values: &[Value]) -> String {
     match values {
         [] => "one of nothing".to_owned(),
         [only] => only.to_string(),

@@ -22,8 +22,8 @@ impl Reader<'_> {
             self.findings.error(&node.span, "a parallel step needs at least one delegation", "add one");
         }
         let children = delegations.iter().filter_map(|node| self.child(node)).collect();
-        let notes_optional = notes_optional(fields, around);
-        let synthesis = fields.node("synthesis").and_then(|node| self.synthesis(node, notes_optional));
+        let notes = if notes_optional(fields, around) { Notes::Optional } else { Notes::Required };
+        let synthesis = fields.node("synthesis").and_then(|node| self.synthesis(node, notes));
         let parallel = Parallel {
             children,
             join: Join::All,
@@ -79,13 +79,12 @@ impl Reader<'_> {
         with
     }
 
-    fn synthesis(&self, node: &Node, notes_optional: bool) -> Option<Prompt> {
+    fn synthesis(&self, node: &Node, notes: Notes) -> Option<Prompt> {
         let mut fields = Fields::of(node, "`synthesis`", self.findings)?;
         let words = text(&mut fields, "prompt").unwrap_or_else(|| "Bring the results together.".to_owned());
         let outputs: Vec<_> = self.output(&mut fields).into_iter().collect();
         fields.finish();
-        let optional = notes_optional || outputs.iter().any(|output| output.required);
-        let notes = if optional { Notes::Optional } else { Notes::Required };
+        let notes = if outputs.iter().any(|output| output.required) { Notes::Optional } else { notes };
         Some(Prompt { outputs, ..Prompt::plain(Body::Text(words), notes) })
     }
 }

@@ -58,7 +58,7 @@ impl Commands {
         if !is_new {
             return self.recall(&after.state, &sent);
         }
-        let shown = self.shown(&after.state, &after.events)?.expect("an answer leads somewhere");
+        let shown = self.shown(&after.state, &after.events, after.at)?.expect("an answer leads somewhere");
         let warnings = self.warnings_in(&after.events)?;
         self.view(&after.state, shown, warnings)
     }

@@ -47,7 +47,7 @@ impl Commands {
             };
             Ok(Decided::Events(session.decide(command)?, ()))
         })?;
-        let shown = self.shown(&after.state, &after.events)?.expect("a gate leads somewhere");
+        let shown = self.shown(&after.state, &after.events, after.at)?.expect("a gate leads somewhere");
         self.view(&after.state, shown, Vec::new())
     }
 

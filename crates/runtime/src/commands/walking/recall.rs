@@ -53,11 +53,15 @@ impl Commands {
         Ok(view::view(&*self.workflow_of(session)?, session, shown, warnings))
     }
 
-    /// What these events came to, if they came to anything.
-    pub(super) fn shown(&self, session: &Session, events: &[SessionEvent]) -> Result<Option<Shown>, Error> {
-        let now = self.clock.now();
+    /// What these events of a moment came to, if they came to anything.
+    pub(super) fn shown(
+        &self,
+        session: &Session,
+        events: &[SessionEvent],
+        at: Timestamp,
+    ) -> Result<Option<Shown>, Error> {
         for event in events.iter().rev() {
-            if let Some(shown) = self.shown_by(session, event, now)? {
+            if let Some(shown) = self.shown_by(session, event, at)? {
                 return Ok(Some(shown));
             }
         }
@@ -199,7 +203,7 @@ impl Commands {
             } else if events.iter().any(|event| matches!(event, SessionEvent::Forked { .. })) {
                 return Ok(Some(None)); // what follows belongs to another branch
             }
-            let shown = self.shown(session, &events)?;
+            let shown = self.shown(session, &events, decision.at)?;
             Ok(shown.filter(Shown::is_settled).map(Some))
         })?;
         let Some(warnings) = answered else {

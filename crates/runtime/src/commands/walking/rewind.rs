@@ -60,7 +60,7 @@ impl Commands {
             let command = Command::Rewind { rewind: to };
             Ok(Decided::Events(session.decide(command)?, ()))
         })?;
-        let shown = self.shown(&after.state, &after.events)?.expect("rewinding leads somewhere");
+        let shown = self.shown(&after.state, &after.events, after.at)?.expect("rewinding leads somewhere");
         let left = "files are as they are: a rewind takes back steps, not changes to the checkout";
         self.view(&after.state, shown, vec![left.to_owned()])
     }
@@ -143,7 +143,7 @@ impl Commands {
             let command = Command::Continue { actor: self.actor(None), text, step };
             Ok(Decided::Events(session.decide(command)?, ()))
         })?;
-        let shown = self.shown(&after.state, &after.events)?.expect("continuing hands out");
+        let shown = self.shown(&after.state, &after.events, after.at)?.expect("continuing hands out");
         self.view(&after.state, shown, Vec::new())
     }
 

@@ -33,13 +33,13 @@ impl Commands {
     pub fn start_session(&self, start: &StartSession) -> Result<StepView, Error> {
         let id = SessionId::from_bytes(self.entropy.bytes());
         let open = self.opening(id, start)?;
-        let ((), Stored { state, events }) =
+        let ((), Stored { state, events, at }) =
             self.recorder.record(self.write(id.into(), &Contents::default()), || {
                 let events = Session::open(open.clone());
                 Ok((Unopened { id, opened: None }, Decided::Events(events, ())))
             })?;
         let session = state.opened.expect("the first event of a session opens it");
-        let shown = self.shown(&session, &events)?.expect("starting leads somewhere");
+        let shown = self.shown(&session, &events, at)?.expect("starting leads somewhere");
         self.view(&session, shown, start.warnings.clone())
     }
 
