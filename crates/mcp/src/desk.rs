@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime};
 use longhaul_runtime::types::SessionId;
 use longhaul_runtime::{Commands, Error, Reader, Settings, System};
 
+use crate::name;
 use crate::refusal::Refusal;
 
 /// What a call has to work with. All of them share what is open.
@@ -64,7 +65,8 @@ impl Desk {
         let directory = self.settings().directory.join(Path::new(folder));
         if !directory.is_dir() {
             return Err(Refusal::bad(format!(
-                "`workspacePath` is `{folder}`, and there is no such folder; name the folder that you work in by its absolute path"
+                "`workspacePath` is `{}`, and there is no such folder; name the folder that you work in by its absolute path",
+                name::shown(folder)
             )));
         }
         Ok(self.system_of(Settings { directory, ..self.settings().clone() }))

@@ -144,7 +144,8 @@ impl System {
             return Ok(None);
         };
         let Some(workspace) = reader.workspace(located.id)? else { return Ok(None) };
-        let (files, _) = workspaces::folder_files(repository)?;
+        // What cannot be hashed cannot be trusted; whoever lists or starts something there is told why.
+        let Ok((files, _)) = workspaces::folder_files(repository) else { return Ok(None) };
         let present = longhaul_core::trust::folder_hash(&files);
         config::workspace_layer(checkout, &files, workspace.trust_state(present))
     }
