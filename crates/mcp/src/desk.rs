@@ -1,6 +1,7 @@
 //! Where calls are worked on: the installation and its store, opened when somebody first needs it.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
@@ -23,6 +24,8 @@ pub(crate) struct Desk {
 struct Shared {
     settings: Settings,
     kept: Mutex<Option<Kept>>,
+    /// Set once nobody waits for answers any more.
+    deserted: Arc<AtomicBool>,
 }
 
 /// The write side, and what the list of secrets looked like when it was opened.
@@ -35,12 +38,18 @@ struct Kept {
 impl Desk {
     /// Opens nothing and makes nothing.
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { shared: Arc::new(Shared { settings, kept: Mutex::new(None) }), deadline: None }
+        let shared = Shared { settings, kept: Mutex::new(None), deserted: Arc::default() };
+        Self { shared: Arc::new(shared), deadline: None }
     }
 
     /// The same desk, for a call that has to be answered by then, however often it waits.
     pub(crate) fn until(&self, deadline: Instant) -> Self {
         Self { shared: self.shared.clone(), deadline: Some(deadline) }
+    }
+
+    /// Nobody waits any more: calls are only finished.
+    pub(crate) fn desert(&self) {
+        self.shared.deserted.store(true, Ordering::Relaxed);
     }
 
     fn settings(&self) -> &Settings {
@@ -53,7 +62,7 @@ impl Desk {
     }
 
     fn system_of(&self, settings: Settings) -> System {
-        let system = System::new(settings);
+        let system = System::new(settings).while_somebody_waits(self.shared.deserted.clone());
         match self.deadline {
             Some(deadline) => system.until(deadline),
             None => system,

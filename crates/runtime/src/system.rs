@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use longhaul_core::config::Config;
@@ -37,17 +38,29 @@ pub struct Settings {
 pub struct System {
     settings: Settings,
     deadline: Option<Instant>,
+    /// Set once nobody waits for answers any more.
+    deserted: Option<Arc<AtomicBool>>,
 }
 
 impl System {
     pub fn new(settings: Settings) -> Self {
-        Self { settings, deadline: None }
+        Self { settings, deadline: None, deserted: None }
     }
 
     /// The same, for one call that has to be answered by then, however often it waits.
     #[must_use]
     pub fn until(self, deadline: Instant) -> Self {
         Self { deadline: Some(deadline), ..self }
+    }
+
+    /// The same, for callers who may go away: once this is set, nothing is waited for, and what was begun is recorded.
+    #[must_use]
+    pub fn while_somebody_waits(self, deserted: Arc<AtomicBool>) -> Self {
+        Self { deserted: Some(deserted), ..self }
+    }
+
+    pub(crate) fn is_deserted(&self) -> bool {
+        self.deserted.as_ref().is_some_and(|deserted| deserted.load(Ordering::Relaxed))
     }
 
     /// When a call that waits for a runner gives up waiting, if it has to be answered by a certain time.
@@ -127,9 +140,18 @@ impl System {
 
     /// The settings in force in the current folder.
     pub fn config(&self) -> Result<Config, Error> {
+        self.config_with(self.workspace_layer()?)
+    }
+
+    /// The settings in force where no workspace adds to them.
+    pub(crate) fn config_outside_workspaces(&self) -> Result<Config, Error> {
+        self.config_with(None)
+    }
+
+    fn config_with(&self, workspace: Option<longhaul_core::config::Layer>) -> Result<Config, Error> {
         let variable =
             |name: &str| self.settings.variables.get(OsStr::new(name))?.to_str().map(str::to_owned);
-        config::load(&self.settings.places, self.workspace_layer()?, variable, &self.settings.flags)
+        config::load(&self.settings.places, workspace, variable, &self.settings.flags)
     }
 
     /// A folder that is in no registered and trusted workspace has no settings of its own.

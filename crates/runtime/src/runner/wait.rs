@@ -78,7 +78,7 @@ impl System {
         let mut view = view;
         while view.working.is_some() {
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || self.is_deserted() {
                 break;
             }
             watcher.wait(LOOK_EVERY.min(left))?;
