@@ -2,7 +2,11 @@
 
 use serde_json::{Map, Value};
 
+use crate::name;
 use crate::refusal::Refusal;
+
+/// How many arguments are named that a tool does not know.
+const MOST_NAMED: usize = 5;
 
 /// What a client sent.
 #[derive(Debug, Clone, Default)]
@@ -14,7 +18,8 @@ impl Arguments {
         let unknown: Vec<String> = fields
             .keys()
             .filter(|name| !known.contains(&name.as_str()))
-            .map(|name| format!("`{name}`"))
+            .take(MOST_NAMED)
+            .map(|name| format!("`{}`", name::shown(name)))
             .collect();
         if unknown.is_empty() {
             return Ok(Self(fields.into_iter().filter(|(_, value)| !value.is_null()).collect()));
@@ -34,6 +39,16 @@ impl Arguments {
     pub(crate) fn text(&self, name: &str) -> Result<&str, Refusal> {
         self.optional_text(name)?
             .ok_or_else(|| Refusal::bad(format!("`{name}` is missing; call again with a text for it")))
+    }
+
+    /// The name of something. What is longer than any name is not looked for.
+    pub(crate) fn name(&self, field: &str) -> Result<&str, Refusal> {
+        const MOST_BYTES: usize = 4_096;
+        let text = self.text(field)?;
+        if text.len() <= MOST_BYTES {
+            return Ok(text);
+        }
+        Err(Refusal::bad(format!("`{field}` is `{}`, which is longer than any name", name::shown(text))))
     }
 
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, Refusal> {
@@ -72,7 +87,9 @@ impl Arguments {
         let Some(text) = self.optional_text(name)? else { return Ok(None) };
         let found = choices.iter().find(|(word, _)| *word == text).map(|(_, choice)| *choice);
         let words: Vec<String> = choices.iter().map(|(word, _)| format!("`{word}`")).collect();
-        let refusal = || Refusal::bad(format!("`{name}` is `{text}`; it is one of {}", words.join(", ")));
+        let refusal = || {
+            Refusal::bad(format!("`{name}` is `{}`; it is one of {}", name::shown(text), words.join(", ")))
+        };
         found.map(Some).ok_or_else(refusal)
     }
 

@@ -53,7 +53,10 @@ impl<'a> Call<'a> {
         let state = request.request_state.filter(|_| is_asked);
         let mut reply = match state.as_deref() {
             None => self.run(request.arguments.unwrap_or_default()).await?,
-            Some(state) => self.standing(state).await?,
+            Some(state) => {
+                self.refuse_another_session(state, request.arguments.as_ref())?;
+                self.standing(state).await?
+            }
         };
         let question = state.and_then(|state| state.parse::<Handle>().ok());
         let mut given = request.input_responses.filter(|_| question.is_some()).unwrap_or_default();
@@ -82,6 +85,24 @@ impl<'a> Call<'a> {
     async fn run(&mut self, fields: Map<String, Value>) -> Result<Reply, ErrorData> {
         let tool = self.tool;
         self.on_desk(move |desk| tool.call(desk, fields)).await
+    }
+
+    /// A question about one session is not answered by a call about another.
+    fn refuse_another_session(
+        &self,
+        state: &str,
+        arguments: Option<&Map<String, Value>>,
+    ) -> Result<(), ErrorData> {
+        let asked = state.parse::<Handle>().ok().map(|question| question.session);
+        let token = self.token.as_ref().and_then(|token| token.text.parse::<Handle>().ok());
+        let named = arguments.and_then(|fields| fields.get("sessionId")?.as_str()?.trim().parse().ok());
+        let meant = token.map(|token| token.session).or(named);
+        if asked.is_some() && meant.is_some() && asked != meant {
+            let message =
+                "`requestState` is about another session than the call; send it with the call that led to it";
+            return Err(ErrorData::invalid_params(message, None));
+        }
+        Ok(())
     }
 
     /// The second half of a call whose first half led to a question: the tool is not run again.

@@ -1,12 +1,14 @@
 //! Where calls are worked on: the installation and its store, opened when somebody first needs it.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use longhaul_runtime::types::SessionId;
 use longhaul_runtime::{Commands, Error, Reader, Settings, System};
 
+use crate::name;
 use crate::refusal::Refusal;
 
 /// What a call has to work with. All of them share what is open.
@@ -22,6 +24,8 @@ pub(crate) struct Desk {
 struct Shared {
     settings: Settings,
     kept: Mutex<Option<Kept>>,
+    /// Set once nobody waits for answers any more.
+    deserted: Arc<AtomicBool>,
 }
 
 /// The write side, and what the list of secrets looked like when it was opened.
@@ -34,12 +38,18 @@ struct Kept {
 impl Desk {
     /// Opens nothing and makes nothing.
     pub(crate) fn new(settings: Settings) -> Self {
-        Self { shared: Arc::new(Shared { settings, kept: Mutex::new(None) }), deadline: None }
+        let shared = Shared { settings, kept: Mutex::new(None), deserted: Arc::default() };
+        Self { shared: Arc::new(shared), deadline: None }
     }
 
     /// The same desk, for a call that has to be answered by then, however often it waits.
     pub(crate) fn until(&self, deadline: Instant) -> Self {
         Self { shared: self.shared.clone(), deadline: Some(deadline) }
+    }
+
+    /// Nobody waits any more: calls are only finished.
+    pub(crate) fn desert(&self) {
+        self.shared.deserted.store(true, Ordering::Relaxed);
     }
 
     fn settings(&self) -> &Settings {
@@ -52,7 +62,7 @@ impl Desk {
     }
 
     fn system_of(&self, settings: Settings) -> System {
-        let system = System::new(settings);
+        let system = System::new(settings).while_somebody_waits(self.shared.deserted.clone());
         match self.deadline {
             Some(deadline) => system.until(deadline),
             None => system,
@@ -64,7 +74,8 @@ impl Desk {
         let directory = self.settings().directory.join(Path::new(folder));
         if !directory.is_dir() {
             return Err(Refusal::bad(format!(
-                "`workspacePath` is `{folder}`, and there is no such folder; name the folder that you work in by its absolute path"
+                "`workspacePath` is `{}`, and there is no such folder; name the folder that you work in by its absolute path",
+                name::shown(folder)
             )));
         }
         Ok(self.system_of(Settings { directory, ..self.settings().clone() }))

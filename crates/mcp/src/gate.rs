@@ -12,13 +12,15 @@ use std::time::Duration;
 use longhaul_runtime::types::{Channel, GateVerdict, GateView, Handle, NodeId, SessionId, StepView};
 use longhaul_runtime::{AnswerGate, Error, terminal};
 use rmcp::model::{
-    ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema,
-    InputRequest, InputRequiredResult, ProtocolVersion, ServerRequest,
+    CancelledNotificationParam, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationSchema, InputRequest, InputRequiredResult, ProtocolVersion, RequestId,
+    ServerRequest,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{Peer, PeerRequestOptions, RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use crate::desk::Desk;
+use crate::name;
 use crate::server::Reach;
 
 type Context = RequestContext<RoleServer>;
@@ -83,9 +85,16 @@ impl Asking {
             let requests = BTreeMap::from([(self.id.clone(), InputRequest::Elicitation(request))]);
             return Asked::Later(InputRequiredResult::new(Some(requests), Some(question.proof.to_string())));
         }
-        let asked = context.peer.send_request(ServerRequest::ElicitRequest(request));
-        let result = tokio::time::timeout(PATIENCE, asked).await.ok().and_then(Result::ok);
-        let Some(ClientResult::ElicitResult(result)) = result else { return Asked::Nobody };
+        let mut options = PeerRequestOptions::no_options();
+        options.timeout = Some(PATIENCE);
+        let request = ServerRequest::ElicitRequest(request);
+        let Ok(open) = context.peer.send_cancellable_request(request, options).await else {
+            return Asked::Nobody;
+        };
+        let mut open_question = OpenQuestion { peer: context.peer.clone(), id: Some(open.id.clone()) };
+        let result = open.await_response().await;
+        open_question.id = None;
+        let Ok(ClientResult::ElicitResult(result)) = result else { return Asked::Nobody };
         self.heard(context, reach, result)
     }
 
@@ -119,10 +128,29 @@ impl Asking {
             session: self.session,
             gate: self.gate,
             verdict,
-            by: format!("{who} through {}", shortened(&client)),
+            by: format!("{who} through {}", name::shown(&client)),
             channel: Channel::Client,
             words: content["words"].as_str().unwrap_or_default().to_owned(),
         })
+    }
+}
+
+/// A question that a person sees. Taken back if nobody waits for its answer any more.
+struct OpenQuestion {
+    peer: Peer<RoleServer>,
+    /// `None` once it is answered.
+    id: Option<RequestId>,
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
+        let peer = self.peer.clone();
+        runtime.spawn(async move {
+            let reason = Some("the call that led to it was cancelled".to_owned());
+            // A client that is gone asks nobody.
+            let _ = peer.notify_cancelled(CancelledNotificationParam::new(Some(id), reason)).await;
+        });
     }
 }
 
@@ -162,8 +190,4 @@ fn form() -> ElicitationSchema {
     });
     let Value::Object(fields) = schema else { unreachable!("written above as an object") };
     ElicitationSchema::from_json_schema(fields).expect("the form is a flat object of texts")
-}
-
-fn shortened(name: &str) -> String {
-    name.chars().take(80).collect()
 }

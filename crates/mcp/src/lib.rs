@@ -7,6 +7,7 @@ mod arguments;
 mod call;
 mod desk;
 mod gate;
+mod name;
 mod prompts;
 pub mod protocol;
 mod refusal;

@@ -52,7 +52,7 @@ pub(crate) fn get(
         (None, Reach::Port) => "the absolute path of the folder that you work in as workspacePath".to_owned(),
     };
     let goal = argument("goal").ok_or_else(|| {
-        let message = format!("the prompt `{}` needs a `goal`; say what it is for", request.name);
+        let message = format!("the prompt `{}` needs a `goal`; say what it is for", entry.id);
         ErrorData::invalid_params(message, None)
     })?;
     let text = format!(

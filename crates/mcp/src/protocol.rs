@@ -4,19 +4,23 @@
 //! lines without an end, clients that vanish, who may reach the port. Nothing here knows what a workflow is, so
 //! that the fixtures of the conformance suite are served by the very same code.
 
+mod connections;
 mod guard;
 mod http;
+mod id;
 mod lines;
 mod message;
 mod seats;
 mod stdio;
+mod unanswered;
 
 pub use guard::{Guard, Token};
 pub use http::{Http, serve_http};
 pub use lines::{Line, Lines};
 pub use message::{Incoming, MOST_BYTES, MOST_VALUES, read, too_long};
 pub use seats::MOST_SESSIONS;
-pub use stdio::{LineTransport, serve_lines};
+pub use stdio::serve_lines;
+pub use unanswered::MOST_UNANSWERED;
 
 use std::borrow::Cow;
 

@@ -7,6 +7,7 @@ use rmcp::model::ErrorCode;
 use serde_json::json;
 
 use crate::desk::Desk;
+use crate::name;
 use crate::words::Audience;
 
 /// Why a call came to nothing.
@@ -55,7 +56,7 @@ fn message(error: &Error, audience: Audience) -> String {
         Audience::Outer => "`resume_session`",
         Audience::Leaf => "`complete_step` without arguments",
     };
-    let cut = |text: &str| text.chars().take(80).collect::<String>();
+    let cut = name::shown;
     match error {
         Error::UnknownSession(id) => {
             format!("there is no session `{id}`; {look} shows what is open")
@@ -72,7 +73,7 @@ fn message(error: &Error, audience: Audience) -> String {
         }
         Error::MalformedHandle(malformed) => format!(
             "`{}` is not a token; copy the whole value, it looks like `s-….12.abcd1234.…` ({look} shows it)",
-            malformed.text
+            cut(&malformed.text)
         ),
         Error::DifferentPayload { recorded, sent } => format!(
             "the token was used before with other content, and that was taken; go on with the token that is open now\n\
@@ -85,7 +86,7 @@ fn message(error: &Error, audience: Audience) -> String {
         }
         Error::Workflow(Problem::Unknown { id, meant }) => {
             let meant = meant.as_ref().map(|meant| format!("did you mean `{meant}`? ")).unwrap_or_default();
-            format!("there is no workflow `{id}`; {meant}`list_workflows` shows what there is")
+            format!("there is no workflow `{}`; {meant}`list_workflows` shows what there is", cut(id))
         }
         ended if ended.is_ended() => {
             "the session has ended, and takes nothing more; start a new one if there is more to do".to_owned()

@@ -6,6 +6,7 @@ use rmcp::ErrorData;
 use rmcp::model::{ErrorCode, ReadResourceResult, Resource, ResourceContents, ResourceTemplate};
 
 use crate::desk::Desk;
+use crate::name;
 use crate::refusal::Refusal;
 use crate::rehydrate;
 use crate::words::Audience;
@@ -24,7 +25,7 @@ pub(crate) fn list(desk: &Desk, only: Option<SessionId>) -> Result<Vec<Resource>
     rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at));
     let resource = |row: &longhaul_runtime::types::SessionRow| {
         Resource::new(format!("{SCHEME}{}", row.id), row.id.to_string())
-            .with_title(row.goal.clone())
+            .with_title(name::shown(&row.goal))
             .with_description(format!("A session of `{}`.", row.workflow.as_deref().unwrap_or_default()))
             .with_mime_type(MARKDOWN)
     };
@@ -44,7 +45,7 @@ pub(crate) fn read(desk: &Desk, uri: &str, only: Option<SessionId>) -> Result<Re
     let unknown = |message: String| ErrorData::resource_not_found(message, None);
     let named = uri.strip_prefix(SCHEME).and_then(|id| id.parse::<SessionId>().ok());
     let Some(id) = named.filter(|id| only.is_none_or(|only| only == *id)) else {
-        return Err(unknown(format!("there is no `{uri}`; sessions are named `{SCHEME}s-…`")));
+        return Err(unknown(format!("there is no `{}`; sessions are named `{SCHEME}s-…`", name::shown(uri))));
     };
     let audience = if only.is_some() { Audience::Leaf } else { Audience::Outer };
     let reply = rehydrate::by_id(desk, id, audience).map_err(|error| {

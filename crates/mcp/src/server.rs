@@ -19,7 +19,7 @@ use crate::desk::Desk;
 use crate::refusal::Refusal;
 use crate::tools::{OUTER, Offer};
 use crate::waiting::{Room, Waiting};
-use crate::{prompts, protocol, resources};
+use crate::{name, prompts, protocol, resources};
 
 const INSTRUCTIONS: &str = "Longhaul enforces workflows one step at a time and never loses their place. Find one with \
     list_workflows, start it with start_workflow, do exactly the step that is shown, and hand it in with \
@@ -105,7 +105,7 @@ impl Longhaul {
         let found = tools.iter().find(|tool| tool.name() == name);
         found.copied().ok_or_else(|| {
             let known: Vec<String> = tools.iter().map(|tool| format!("`{}`", tool.name())).collect();
-            let message = format!("there is no tool `{name}`; there are {}", known.join(", "));
+            let message = format!("there is no tool `{}`; there are {}", name::shown(name), known.join(", "));
             ErrorData::invalid_params(message, None)
         })
     }
@@ -189,8 +189,10 @@ impl ServerHandler for Longhaul {
         context: Context,
     ) -> Result<GetPromptResponse, ErrorData> {
         if !self.has_a_person() {
-            let message =
-                format!("there is no prompt `{}`: an agent that works on one session has none", request.name);
+            let message = format!(
+                "there is no prompt `{}`: an agent that works on one session has none",
+                name::shown(&request.name)
+            );
             return Err(ErrorData::invalid_params(message, None));
         }
         let reach = self.reach;

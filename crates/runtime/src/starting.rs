@@ -86,8 +86,14 @@ impl System {
                 change.workspace.name
             ));
         }
-        let (files, _) = workspaces::folder_files(&located.repository)?;
-        let trust = change.workspace.trust_state(longhaul_core::trust::folder_hash(&files));
+        let trust = match workspaces::folder_files(&located.repository) {
+            Ok((files, _)) => change.workspace.trust_state(longhaul_core::trust::folder_hash(&files)),
+            // What cannot be hashed cannot be trusted, and is no reason to refuse what does not come from there.
+            Err(problem) => {
+                warnings.push(format!("nothing of `.longhaul/` counts: {problem}"));
+                TrustState::Untrusted
+            }
+        };
         if workflow.runs_commands() && matches!(trust, TrustState::Untrusted | TrustState::Changed) {
             warnings.push(
                 "the workflow runs commands, and they are refused until a person trusts the workspace; see `longhaul workspace trust`"
@@ -141,11 +147,14 @@ fn checkout(located: &Located) -> Result<Option<Checkout>, Error> {
     let repository = &located.repository;
     let Some(path) = repository.checkout.as_deref() else { return Ok(None) };
     let head = longhaul_git::head(repository)?;
-    let (files, _) = workspaces::folder_files(&located.repository)?;
+    let folder = match workspaces::folder_files(&located.repository) {
+        Ok((files, _)) => longhaul_core::trust::folder_hash(&files),
+        Err(_) => Some(workspaces::unhashable()),
+    };
     Ok(Some(Checkout {
         path: workspaces::text(path)?,
         head: head.commit().map(ToString::to_string),
         branch: head.branch().map(str::to_owned),
-        folder: longhaul_core::trust::folder_hash(&files),
+        folder,
     }))
 }

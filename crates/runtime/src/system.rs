@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use longhaul_core::config::Config;
@@ -39,11 +40,13 @@ pub struct System {
     settings: Settings,
     deadline: Option<Instant>,
     tell_of_work: Option<fn(&StepView)>,
+    /// Set once nobody waits for answers any more.
+    deserted: Option<Arc<AtomicBool>>,
 }
 
 impl System {
     pub fn new(settings: Settings) -> Self {
-        Self { settings, deadline: None, tell_of_work: None }
+        Self { settings, deadline: None, tell_of_work: None, deserted: None }
     }
 
     /// The same, for one call that has to be answered by then, however often it waits.
@@ -60,6 +63,16 @@ impl System {
 
     pub(crate) const fn told_of_work(&self) -> Option<fn(&StepView)> {
         self.tell_of_work
+    }
+
+    /// The same, for callers who may go away: once this is set, nothing is waited for, and what was begun is recorded.
+    #[must_use]
+    pub fn while_somebody_waits(self, deserted: Arc<AtomicBool>) -> Self {
+        Self { deserted: Some(deserted), ..self }
+    }
+
+    pub(crate) fn is_deserted(&self) -> bool {
+        self.deserted.as_ref().is_some_and(|deserted| deserted.load(Ordering::Relaxed))
     }
 
     /// When a call that waits for a runner gives up waiting, if it has to be answered by a certain time.
@@ -139,9 +152,18 @@ impl System {
 
     /// The settings in force in the current folder.
     pub fn config(&self) -> Result<Config, Error> {
+        self.config_with(self.workspace_layer()?)
+    }
+
+    /// The settings in force where no workspace adds to them.
+    pub(crate) fn config_outside_workspaces(&self) -> Result<Config, Error> {
+        self.config_with(None)
+    }
+
+    fn config_with(&self, workspace: Option<longhaul_core::config::Layer>) -> Result<Config, Error> {
         let variable =
             |name: &str| self.settings.variables.get(OsStr::new(name))?.to_str().map(str::to_owned);
-        config::load(&self.settings.places, self.workspace_layer()?, variable, &self.settings.flags)
+        config::load(&self.settings.places, workspace, variable, &self.settings.flags)
     }
 
     /// A folder that is in no registered and trusted workspace has no settings of its own.
@@ -156,7 +178,8 @@ impl System {
             return Ok(None);
         };
         let Some(workspace) = reader.workspace(located.id)? else { return Ok(None) };
-        let (files, _) = workspaces::folder_files(repository)?;
+        // What cannot be hashed cannot be trusted; whoever lists or starts something there is told why.
+        let Ok((files, _)) = workspaces::folder_files(repository) else { return Ok(None) };
         let present = longhaul_core::trust::folder_hash(&files);
         config::workspace_layer(checkout, &files, workspace.trust_state(present))
     }

@@ -87,6 +87,13 @@ pub(crate) fn folder_files(repository: &Repository) -> Result<(Vec<FolderFile>, 
     }
 }
 
+/// Stands for a folder that cannot be hashed. No folder has this hash, so that a session which started beside one gains
+/// nothing when the folder is mended or taken away.
+pub(crate) fn unhashable() -> Digest {
+    let nameless = FolderFile { path: Vec::new(), kind: FileKind::Regular, bytes: Vec::new() };
+    folder_hash(&[nameless]).expect("there is a file")
+}
+
 /// The hash of what is there now; `None` if there is nothing.
 pub(crate) fn present_hash(workspace: &Workspace) -> Result<Option<Digest>, Error> {
     let path = workspace.checkout.as_ref().unwrap_or(&workspace.common_dir);

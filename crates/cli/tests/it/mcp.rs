@@ -7,6 +7,8 @@ mod install;
 mod server;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
 
 use longhaul_testkit::times;
 use serde_json::{Value, json};
@@ -196,6 +198,61 @@ fn work_of_the_engine_is_waited_for_and_told_about() {
     assert!(told.len() >= 2, "{told:?}");
     let steps: Vec<f64> = told.iter().map(|it| it["params"]["progress"].as_f64().unwrap()).collect();
     assert!(steps.is_sorted_by(|one, next| one < next), "{steps:?}");
+}
+
+#[test]
+fn a_server_whose_client_is_gone_waits_for_nothing() {
+    let home = Home::new();
+    let repo = home.join("repo");
+    fs::create_dir_all(&repo).unwrap();
+    git(&repo, &["init", "--quiet", "--initial-branch=main"]);
+    git(&repo, &["commit", "--quiet", "--allow-empty", "--message=first"]);
+    workflow(
+        &home,
+        "team.long.yml",
+        "longhaul: 1\nid: team.long\nname: Long\nversion: 1.0.0\nabout: For tests.\nsteps:\n\
+         \x20 - { id: first, title: First, prompt: Begin. }\n\
+         \x20 - { id: work, title: Work, run: { command: [sleep, '9'] }, into: work }\n",
+    );
+    let mut server = Server::start(&home, Era::Initialized);
+    let arguments =
+        json!({ "workflowId": "team.long", "workspacePath": repo.display().to_string(), "goal": "it" });
+    let first = server.object("start_workflow", &arguments);
+    server.send_call("continue_workflow", &json!({ "continueToken": handle(&first), "notes": "Begun." }));
+    let id = first["sessionId"].as_str().unwrap().to_owned();
+    let story = || home.longhaul(&["session", "show", &id]).succeeded().stdout;
+    while !story().contains("a runner started `work`") {
+        std::thread::yield_now();
+    }
+    let before = Instant::now();
+    let last = server.end_with_words();
+    assert!(before.elapsed() < Duration::from_secs(3), "{:?}", before.elapsed());
+    assert!(last.contains("the engine is at work"), "whoever still reads learns where it stands: {last}");
+    assert!(story().contains("`first` was answered"));
+}
+
+#[test]
+fn workflows_are_listed_beside_a_store_that_may_not_be_written() {
+    let home = Home::new();
+    two_steps(&home);
+    let repo = home.join("repo");
+    fs::create_dir_all(&repo).unwrap();
+    git(&repo, &["init", "--quiet", "--initial-branch=main"]);
+    start(&mut Server::start(&home, Era::Stateless), &home);
+    let data = home.longhaul_home().join("data");
+    let modes = |folder: u32, file: u32| {
+        for entry in fs::read_dir(&data).unwrap() {
+            let path = entry.unwrap().path();
+            let mode = if path.is_dir() { folder } else { file };
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::set_permissions(&data, fs::Permissions::from_mode(folder)).unwrap();
+    };
+    modes(0o500, 0o400);
+    let mut server = Server::start(&home, Era::Stateless);
+    let listed = server.object("list_workflows", &json!({ "workspacePath": repo.display().to_string() }));
+    modes(0o700, 0o600);
+    assert!(listed["workflows"].to_string().contains("team.two"), "{listed:#}");
 }
 
 #[test]

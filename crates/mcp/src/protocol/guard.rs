@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, Uri};
 
 /// What a client has to show where others can reach the port.
 #[derive(Clone)]
@@ -64,10 +64,15 @@ pub(super) struct Refused {
 impl Guard {
     /// A page in a browser can be made to resolve its own name to this machine; it cannot change the name that it
     /// sends. So only names that we know are answered, and addresses, which no page can be the owner of.
-    pub(super) fn check(&self, headers: &HeaderMap) -> Result<(), Refused> {
+    pub(super) fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), Refused> {
         let text = |name| headers.get(name).map(|value: &axum::http::HeaderValue| value.to_str().ok());
+        if headers.get_all(HOST).iter().count() > 1 {
+            // Whoever stands between may go by the other one.
+            let words = "the request names two hosts; send one `Host`";
+            return Err(Refused { status: StatusCode::BAD_REQUEST, words });
+        }
         let host = text(HOST).flatten().is_some_and(|host| self.knows(host));
-        if !host {
+        if !host || uri.authority().is_some_and(|named| !self.knows(named.as_str())) {
             let words = "this server is not reached under that name; use its address, or allow the name with `--allow-host`";
             return Err(Refused { status: StatusCode::FORBIDDEN, words });
         }
@@ -77,7 +82,7 @@ impl Guard {
             return Err(Refused { status: StatusCode::FORBIDDEN, words });
         }
         let Some(token) = &self.token else { return Ok(()) };
-        let shown = headers.get(AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
+        let shown = headers.get(AUTHORIZATION).and_then(|value| shown(value.as_bytes()));
         if shown.is_some_and(|shown| token.is(shown)) {
             return Ok(());
         }
@@ -101,6 +106,13 @@ impl Guard {
     }
 }
 
+/// What is shown under the only scheme that we know, whose name may be written in any case.
+fn shown(header: &[u8]) -> Option<&[u8]> {
+    const SCHEME: &[u8] = b"Bearer ";
+    let (scheme, token) = header.split_at_checked(SCHEME.len())?;
+    scheme.eq_ignore_ascii_case(SCHEME).then(|| token.trim_ascii())
+}
+
 fn without_port(host: &str) -> &str {
     match host.rsplit_once(':') {
         Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
@@ -120,9 +132,9 @@ mod tests {
     fn status(guard: &Guard, headers: &[(&'static str, &str)]) -> u16 {
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            map.insert(*name, value.parse().unwrap());
+            map.append(*name, value.parse().unwrap());
         }
-        guard.check(&map).map_or_else(|refused| refused.status.as_u16(), |()| 200)
+        guard.check(&Uri::from_static("/mcp"), &map).map_or_else(|refused| refused.status.as_u16(), |()| 200)
     }
 
     #[test]
@@ -142,6 +154,16 @@ mod tests {
     }
 
     #[test]
+    fn a_request_names_one_host_and_it_is_this_one() {
+        let guard = guard("127.0.0.1:7000", None);
+        assert_eq!(status(&guard, &[("host", "localhost"), ("host", "localhost")]), 400);
+        let headers = HeaderMap::from_iter([(HOST, "localhost".parse().unwrap())]);
+        assert!(guard.check(&Uri::from_static("http://localhost:7000/mcp"), &headers).is_ok());
+        let elsewhere = guard.check(&Uri::from_static("http://evil.example/mcp"), &headers);
+        assert_eq!(elsewhere.unwrap_err().status, StatusCode::FORBIDDEN);
+    }
+
+    #[test]
     fn a_page_from_elsewhere_is_refused_and_one_from_here_is_not() {
         let guard = guard("127.0.0.1:7000", None);
         let from = |origin: &str| status(&guard, &[("host", "localhost"), ("origin", origin)]);
@@ -156,6 +178,9 @@ mod tests {
         let guard = guard("0.0.0.0:7000", Some("0123456789abcdef"));
         let with = |shown: &str| status(&guard, &[("host", "10.1.2.3:7000"), ("authorization", shown)]);
         assert_eq!(with("Bearer 0123456789abcdef"), 200);
+        assert_eq!(with("bearer 0123456789abcdef"), 200, "the scheme is written in any case");
+        assert_eq!(with("BEARER  0123456789abcdef"), 200);
+        assert_eq!(with("Bearer"), 401);
         assert_eq!(with("Bearer 0123456789abcdeg"), 401);
         assert_eq!(with("Bearer 0123456789abcdef0"), 401);
         assert_eq!(with("Basic 0123456789abcdef"), 401);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::header::{CONTENT_TYPE, WWW_AUTHENTICATE};
+use axum::http::header::{ACCEPT, CONTENT_TYPE, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
@@ -18,6 +18,7 @@ use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
+use super::connections::{self, Connection};
 use super::guard::Guard;
 use super::message::{self, Incoming, MOST_BYTES};
 use super::seats::Seats;
@@ -31,6 +32,9 @@ const SESSION_HEADER: &str = "mcp-session-id";
 /// How long a client of an older revision may be silent. A step of a workflow takes its time, and many clients do not
 /// know how to begin again when their session is gone.
 const KEEP_ALIVE: Duration = Duration::from_hours(24);
+
+/// How long the body of a request may take to arrive.
+const BODY_PATIENCE: Duration = Duration::from_secs(30);
 
 /// A port that is served.
 #[derive(Debug)]
@@ -65,7 +69,8 @@ where
         .layer(middleware::from_fn(read_first))
         .layer(middleware::from_fn_with_state(seats, seat))
         .layer(middleware::from_fn_with_state(Arc::new(guard), check));
-    axum::serve(listener, router).with_graceful_shutdown(stop.cancelled_owned()).await
+    connections::serve(listener, router, stop).await;
+    Ok(())
 }
 
 /// What is no message is answered as it is over pipes, and before the SDK, which has other words for it.
@@ -74,8 +79,10 @@ async fn read_first(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let (head, body) = request.into_parts();
-    let Ok(body) = axum::body::to_bytes(body, MOST_BYTES).await else {
-        return said(StatusCode::PAYLOAD_TOO_LARGE, &message::too_long());
+    let body = match tokio::time::timeout(BODY_PATIENCE, axum::body::to_bytes(body, MOST_BYTES)).await {
+        Ok(Ok(body)) => body,
+        Ok(Err(_)) => return said(StatusCode::PAYLOAD_TOO_LARGE, &message::too_long()),
+        Err(_) => return StatusCode::REQUEST_TIMEOUT.into_response(),
     };
     match message::read(&body) {
         Incoming::Bad(_) if message::asks_for_what_was_removed(&body) => {
@@ -106,9 +113,13 @@ async fn seat(State(seats): State<Arc<Seats>>, request: Request, next: Next) -> 
     response
 }
 
-async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
-    match guard.check(request.headers()) {
+async fn check(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+    match guard.check(request.uri(), request.headers()) {
         Ok(()) => {
+            if let Some(connection) = request.extensions().get::<Arc<Connection>>() {
+                connection.let_in();
+            }
+            take_anything(request.headers_mut());
             let ends_session = request.method() == Method::DELETE;
             let response = next.run(request).await;
             // The SDK says "accepted", and some clients complain about that to their people: it is done.
@@ -124,5 +135,14 @@ async fn check(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
             }
             response
         }
+    }
+}
+
+/// The SDK looks for both types by name, and whoever takes anything takes both.
+fn take_anything(headers: &mut HeaderMap) {
+    let mut named = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let is_anything = |part: &str| part.split(';').next().is_some_and(|kind| kind.trim() == "*/*");
+    if named.any(|value| value.split(',').any(is_anything)) {
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
     }
 }

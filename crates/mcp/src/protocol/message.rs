@@ -1,10 +1,12 @@
 //! From one line to one message, or to the error that answers it. Never panics, whatever the line is.
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
+    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, JsonRpcMessage, JsonRpcRequest, RequestId,
     ServerJsonRpcMessage,
 };
 use serde_json::Value;
+
+use super::id;
 
 /// The longest line that is read. A session takes notes and artifacts of a megabyte each, and few of them at a time.
 pub const MOST_BYTES: usize = 8 << 20;
@@ -51,13 +53,15 @@ pub fn read(line: &[u8]) -> Incoming {
         let message = format!(
             "the message holds more than {MOST_VALUES} values and was not read; write them to a file and name its path"
         );
-        return bad(ErrorCode::INVALID_REQUEST, message, None);
+        return bad(ErrorCode::INVALID_REQUEST, message, id::within(line));
     }
     let value: Value = match serde_json::from_slice(line) {
         Ok(value) => value,
         Err(error) => {
-            let message = format!("this is not JSON: {error}; send one JSON-RPC message in each line");
-            return bad(ErrorCode::PARSE_ERROR, message, None);
+            let message =
+                format!("this cannot be read as JSON: {error}; send one JSON-RPC message in each line");
+            // Whoever sent a request waits for an answer that names it.
+            return bad(ErrorCode::PARSE_ERROR, message, id::within(line));
         }
     };
     match value {
@@ -99,33 +103,41 @@ pub(super) fn empty() -> ServerJsonRpcMessage {
 }
 
 fn object(value: Value) -> Incoming {
-    let id = id(&value);
     let method = value.get("method").and_then(Value::as_str).map(str::to_owned);
-    match serde_json::from_value::<ClientJsonRpcMessage>(value) {
-        Ok(JsonRpcMessage::Request(request)) => match &request.request {
-            ClientRequest::CustomRequest(custom) if KNOWN.contains(&custom.method.as_str()) => {
-                let message = format!(
-                    "the parameters of `{}` do not fit; compare them with the protocol",
-                    custom.method
-                );
-                bad(ErrorCode::INVALID_PARAMS, message, Some(request.id))
+    let id = match value.get("id").map(id::read) {
+        None => None,
+        Some(Ok(id)) => Some(id),
+        // It would pass for a notification, and whoever sent it would wait for ever.
+        Some(Err(problem)) => return bad(ErrorCode::INVALID_REQUEST, problem, None),
+    };
+    let known = method.filter(|method| KNOWN.contains(&method.as_str()));
+    if let Some(method) = &known
+        && id.is_none()
+    {
+        let message = format!("`{method}` is a request and needs an `id`, a whole number or a text");
+        return bad(ErrorCode::INVALID_REQUEST, message, None);
+    }
+    let is_version = value.get("jsonrpc").is_some_and(|version| version == "2.0");
+    match (serde_json::from_value::<ClientJsonRpcMessage>(value), known) {
+        (Ok(message), None) => Incoming::Message(Box::new(message)),
+        (Ok(message), Some(method)) => match &message {
+            JsonRpcMessage::Request(JsonRpcRequest { request: ClientRequest::CustomRequest(_), .. }) => {
+                unfit(&method, id)
             }
-            _ => Incoming::Message(Box::new(JsonRpcMessage::Request(request))),
+            _ => Incoming::Message(Box::new(message)),
         },
-        // A request whose id is neither a number nor a text would pass for a notification and wait for ever.
-        Ok(JsonRpcMessage::Notification(_))
-            if method.as_deref().is_some_and(|method| KNOWN.contains(&method)) =>
-        {
-            let message = "a request needs an `id` that is a whole number or a text";
-            bad(ErrorCode::INVALID_REQUEST, message.to_owned(), None)
-        }
-        Ok(message) => Incoming::Message(Box::new(message)),
-        Err(_) => {
+        (Err(_), Some(method)) if is_version => unfit(&method, id),
+        (Err(_), _) => {
             let message = "this is no JSON-RPC 2.0 message: it needs `\"jsonrpc\": \"2.0\"` and a `method`, or an \
                            `id` with a `result` or an `error`";
             bad(ErrorCode::INVALID_REQUEST, message.to_owned(), id)
         }
     }
+}
+
+fn unfit(method: &str, id: Option<RequestId>) -> Incoming {
+    let message = format!("the parameters of `{method}` do not fit; compare them with the protocol");
+    bad(ErrorCode::INVALID_PARAMS, message, id)
 }
 
 /// Counts what begins or follows a value, without making any.
@@ -145,10 +157,6 @@ fn has_too_many_values(line: &[u8]) -> bool {
         }
     }
     values > MOST_VALUES
-}
-
-fn id(value: &Value) -> Option<RequestId> {
-    serde_json::from_value(value.get("id")?.clone()).ok()
 }
 
 fn bad(code: ErrorCode, message: String, id: Option<RequestId>) -> Incoming {
@@ -192,7 +200,7 @@ mod tests {
         let call = |value: &str| {
             format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"no/such\",\"params\":{{\"a\":{value}}}}}")
         };
-        assert_eq!(said(&call(&format!("[{}0]", "0,".repeat(MOST_VALUES)))), json!([-32600, null]));
+        assert_eq!(said(&call(&format!("[{}0]", "0,".repeat(MOST_VALUES)))), json!([-32600, 1]));
         assert_eq!(said(&call(&format!("[{}0]", "0,".repeat(MOST_VALUES / 2)))), json!("Request"));
         assert_eq!(said(&call(&format!("\"{}\"", ",\\\"[{".repeat(MOST_VALUES)))), json!("Request"));
     }
@@ -201,6 +209,41 @@ mod tests {
     fn parameters_of_the_wrong_type_are_not_taken_for_an_unknown_method() {
         let call = "{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"tools/call\",\"params\":{\"name\":7}}";
         assert_eq!(said(call), json!([-32602, 9]));
+        for method in ["tools/call", "tools/list", "ping", "initialize"] {
+            let list = format!("{{\"jsonrpc\":\"2.0\",\"id\":9,\"method\":\"{method}\",\"params\":[1]}}");
+            assert_eq!(said(&list), json!([-32602, 9]), "{list}");
+        }
+    }
+
+    #[test]
+    fn a_request_that_cannot_be_read_is_answered_by_its_id() {
+        let request = |rest: &str| {
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":\"a\",\"method\":\"tools/call\",\"params\":{{\"id\":3,\"x\":{rest}}}}}"
+            )
+        };
+        assert_eq!(said(&request("\"\\ud83d\"")), json!([-32700, "a"]));
+        assert_eq!(said(&request(&format!("{}{}", "[".repeat(200), "]".repeat(200)))), json!([-32700, "a"]));
+        assert_eq!(said(&request(&format!("[{}0]", "0,".repeat(MOST_VALUES)))), json!([-32600, "a"]));
+    }
+
+    #[test]
+    fn what_is_wrong_with_an_id_is_said() {
+        for (id, problem) in [
+            ("9223372036854775808", "too large"),
+            ("1.5", "not a whole number"),
+            ("true", "a truth value"),
+            ("null", "null"),
+            ("[]", "a list"),
+        ] {
+            for method in ["ping", "no/such", "notifications/initialized"] {
+                let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\"}}");
+                let Incoming::Bad(answer) = read(line.as_bytes()) else { panic!("{line}") };
+                let answer = serde_json::to_value(&*answer).unwrap();
+                assert_eq!(answer["error"]["code"], -32600, "{line}");
+                assert!(answer["error"]["message"].as_str().unwrap().contains(problem), "{line}: {answer}");
+            }
+        }
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::time::Duration;
 
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, GetMeta as _, JsonRpcMessage, JsonRpcRequest, ProtocolVersion,
@@ -12,73 +13,82 @@ use rmcp::transport::Transport;
 use rmcp::{ServerHandler, ServiceExt as _};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
 
 use super::VERSIONS;
 use super::lines::{Line, Lines};
 use super::message::{self, Incoming, MOST_BYTES};
+use super::unanswered::{Taken, Unanswered};
 
 /// How many answers wait for a client that does not read.
 const MOST_WAITING: usize = 64;
 
-/// Serves until the client closes its side.
+/// How long the last answers wait for a client that has closed its side and does not read.
+const LAST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Serves until the client closes its side and has what it is owed.
 pub async fn serve_lines<H, R, W>(handler: H, input: R, output: W) -> io::Result<()>
 where
     H: ServerHandler,
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
 {
-    let running = match handler.serve(LineTransport::new(input, output)).await {
-        Ok(running) => running,
-        // It came, asked for nothing, and went.
-        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-        Err(error) => return Err(io::Error::other(error)),
+    let (out, waiting) = mpsc::channel(MOST_WAITING);
+    // One task writes, so that no line is ever torn by another or by a caller that gave up.
+    let writer = tokio::spawn(write(output, waiting));
+    let served = match handler.serve(LineTransport::new(input, out)).await {
+        Ok(running) => running.waiting().await.map(|_| ()).map_err(io::Error::other),
+        // It never opened a conversation; whatever it asked was answered.
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(io::Error::other(error)),
     };
-    running.waiting().await.map(|_| ()).map_err(io::Error::other)
+    match tokio::time::timeout(LAST_PATIENCE, writer).await {
+        Ok(written) => served.and(written.map_err(io::Error::other)),
+        Err(_) => served,
+    }
 }
 
 /// Messages as lines, with an answer for lines that are none.
 #[derive(Debug)]
-pub struct LineTransport<R> {
+struct LineTransport<R> {
     lines: Lines<R>,
     /// Answers to lines that were no message, until there is room for them.
     complaints: VecDeque<Vec<u8>>,
     /// Before the conversation is open only requests mean anything, and the SDK would end on the rest.
     is_begun: bool,
+    unanswered: Unanswered,
     out: Option<mpsc::Sender<Vec<u8>>>,
-    writer: Option<JoinHandle<()>>,
 }
 
 impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
-    /// One task writes, so that no line is ever torn by another or by a caller that gave up.
-    pub fn new<W: AsyncWrite + Send + Unpin + 'static>(input: R, output: W) -> Self {
-        let (out, waiting) = mpsc::channel(MOST_WAITING);
+    fn new(input: R, out: mpsc::Sender<Vec<u8>>) -> Self {
         Self {
             lines: Lines::new(input, MOST_BYTES),
             complaints: VecDeque::new(),
             is_begun: false,
+            unanswered: Unanswered::default(),
             out: Some(out),
-            writer: Some(tokio::spawn(write(output, waiting))),
         }
     }
 
     async fn next(&mut self) -> Option<ClientJsonRpcMessage> {
         let out = self.out.clone()?;
         loop {
-            // Room first, then the line: whoever gives up waiting here loses none.
-            while !self.complaints.is_empty() {
-                let room = out.reserve().await.ok()?;
-                if let Some(line) = self.complaints.pop_front() {
-                    room.send(line);
-                }
+            // Room first, then the line: whoever gives up waiting here loses none. Answers that wait for room are before
+            // us in the queue, so nothing more is read for a client that does not read.
+            let mut room = out.reserve().await.ok()?;
+            while let Some(line) = self.complaints.pop_front() {
+                room.send(line);
+                room = out.reserve().await.ok()?;
             }
+            drop(room);
+            self.unanswered.fewer().await;
             let line = tokio::select! {
                 line = self.lines.next() => line,
                 () = out.closed() => return None,
             };
-            let incoming = match line {
-                Ok(Line::Whole(line)) => message::read(&line),
-                Ok(Line::TooLong) => Incoming::Bad(Box::new(message::too_long())),
+            let (incoming, bytes) = match line {
+                Ok(Line::Whole(line)) => (message::read(&line), line.len()),
+                Ok(Line::TooLong) => (Incoming::Bad(Box::new(message::too_long())), 0),
                 Ok(Line::End) => return None,
                 Err(error) => {
                     tracing::warn!(%error, "could not read the input");
@@ -89,11 +99,24 @@ impl<R: AsyncRead + Send + Unpin> LineTransport<R> {
                 Incoming::Nothing => {}
                 Incoming::Bad(answer) => self.complaints.push_back(line_of(&answer)),
                 Incoming::Message(message) => {
-                    self.is_begun |= begins(&message);
-                    if self.is_begun || matches!(*message, JsonRpcMessage::Request(_)) {
-                        return Some(*message);
+                    if let Some(message) = self.taken(*message, bytes) {
+                        return Some(message);
                     }
                 }
+            }
+        }
+    }
+
+    /// The message, if it is to be worked on; one that is not is answered or means nothing.
+    fn taken(&mut self, message: ClientJsonRpcMessage, bytes: usize) -> Option<ClientJsonRpcMessage> {
+        match self.unanswered.take(&message, bytes) {
+            Taken::Refused(answer) => {
+                self.complaints.push_back(line_of(&answer));
+                None
+            }
+            Taken::Yes => {
+                self.is_begun |= begins(&message);
+                (self.is_begun || matches!(message, JsonRpcMessage::Request(_))).then_some(message)
             }
         }
     }
@@ -106,6 +129,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.unanswered.answered(&message);
         let out = self.out.clone();
         async move {
             let gone = || io::Error::new(io::ErrorKind::BrokenPipe, "the client is gone");
@@ -119,10 +143,7 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for LineTransport<R> {
 
     async fn close(&mut self) -> Result<(), Self::Error> {
         self.out = None;
-        match self.writer.take() {
-            Some(writer) => writer.await.map_err(io::Error::other),
-            None => Ok(()),
-        }
+        Ok(())
     }
 }
 

@@ -1,12 +1,13 @@
 //! `inspect_workflow`: what a workflow would do, before it is started.
 
-use longhaul_runtime::workflows::{Report, preview};
+use longhaul_runtime::workflows::{Entry, Report, State, preview};
 use serde_json::{Value, json};
 
-use super::list::Row;
+use super::list::{NOT_TRUSTED, Row};
 use super::{Effect, Tool, as_it_is, schema};
 use crate::arguments::Arguments;
 use crate::desk::Desk;
+use crate::name;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 
@@ -61,10 +62,13 @@ fn output() -> Value {
 }
 
 fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
-    let id = arguments.text("workflowId")?;
+    let id = arguments.name("workflowId")?;
     let modes = [("metadata", Mode::Metadata), ("preview", Mode::Preview)];
     let mode = arguments.choice("mode", &modes)?.unwrap_or(Mode::Preview);
-    let entry = desk.system_at(arguments.text("workspacePath")?)?.catalog()?.find(id)?;
+    let entry = desk.system_at(arguments.name("workspacePath")?)?.catalog()?.find(id)?;
+    if entry.state == State::Untrusted {
+        return Ok(untrusted(&entry));
+    }
     let findings: Vec<String> = entry
         .diagnostics
         .iter()
@@ -85,4 +89,16 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
     };
     text.extend(findings.iter().map(|finding| format!("{finding}\n")));
     Ok(Reply::new(text, &value))
+}
+
+/// Where it lies and no word of it: its text would be read by an agent before a person has looked at it.
+fn untrusted(entry: &Entry) -> Reply {
+    let mut value = serde_json::to_value(Row::of(entry)).expect("a row has string keys only");
+    value["findings"] = json!([]);
+    let text = format!(
+        "{} in `{}`. {NOT_TRUSTED} A person looks at the file and then runs `longhaul workspace trust` there: tell them.\n",
+        name::shown(&entry.id),
+        name::one_line(&entry.path)
+    );
+    Reply::new(text, &value)
 }

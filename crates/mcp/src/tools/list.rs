@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::{Effect, Tool, as_it_is, schema};
 use crate::arguments::Arguments;
 use crate::desk::Desk;
+use crate::name;
 use crate::refusal::Refusal;
 use crate::reply::Reply;
 
@@ -71,11 +72,14 @@ pub(super) struct Row {
 impl Row {
     pub(super) fn of(entry: &Entry) -> Self {
         Self {
-            workflow_id: entry.id.clone(),
-            name: entry.name.clone(),
-            version: entry.version.clone(),
-            category: entry.category.clone(),
-            description: first_paragraph(&entry.about),
+            workflow_id: name::shown(&entry.id),
+            name: name::shown(&entry.name),
+            version: name::shown(&entry.version),
+            category: entry.category.as_deref().map(name::shown),
+            description: match entry.state {
+                State::Ok | State::Invalid => first_paragraph(&entry.about),
+                State::Untrusted => NOT_TRUSTED.to_owned(),
+            },
             source: entry.origin.to_string(),
             state: match entry.state {
                 State::Ok => "ok",
@@ -91,12 +95,15 @@ impl Row {
     }
 }
 
+/// In place of what a repository says that nobody looked at: it would be read as if it came from us.
+pub(super) const NOT_TRUSTED: &str = "Not trusted yet, so what it says about itself is not shown.";
+
 fn first_paragraph(text: &str) -> String {
     text.split("\n\n").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
-    let catalog = desk.system_at(arguments.text("workspacePath")?)?.catalog()?;
+    let catalog = desk.system_at(arguments.name("workspacePath")?)?.catalog()?;
     let tags = arguments.texts("tags")?;
     let query = arguments.optional_text("query")?.unwrap_or_default();
     let mut entries = catalog.entries();
@@ -105,6 +112,7 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
     let rows: Vec<Row> = entries.iter().map(Row::of).collect();
     let mut text = match rows.len() {
         0 => "No workflow fits. Call again without `query` and `tags`.\n".to_owned(),
+        1 => "1 workflow. Start it with `start_workflow` and its id.\n".to_owned(),
         many => format!("{many} workflows. Start one with `start_workflow` and its id.\n"),
     };
     text.extend(rows.iter().map(Row::line));
@@ -112,8 +120,9 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
         text += "What is untrusted starts only after a person has looked at it and trusts the repository: tell them to run \
                  `longhaul workspace trust` there.\n";
     }
-    text.extend(catalog.problems().iter().map(|problem| format!("not all could be looked at: {problem}\n")));
-    Ok(Reply::new(text, &json!({ "workflows": rows, "problems": catalog.problems() })))
+    let problems: Vec<String> = catalog.problems().iter().map(|problem| name::one_line(problem)).collect();
+    text.extend(problems.iter().map(|problem| format!("not all could be looked at: {problem}\n")));
+    Ok(Reply::new(text, &json!({ "workflows": rows, "problems": problems })))
 }
 
 fn has_tag(entry: &Entry, tags: &[&str]) -> bool {
@@ -139,7 +148,11 @@ fn merit(entry: &Entry, words: &[&str]) -> usize {
     const IN_NAME: usize = 3;
     let category = entry.category.as_deref().unwrap_or_default();
     let name = format!("{} {} {category}", entry.id, entry.name).to_lowercase();
-    let about = entry.about.to_lowercase();
+    let about = match entry.state {
+        State::Ok | State::Invalid => entry.about.to_lowercase(),
+        // Nobody looked at it: it must not talk itself to the top.
+        State::Untrusted => String::new(),
+    };
     words
         .iter()
         .map(|word| if name.contains(word) { IN_NAME } else { usize::from(about.contains(word)) })

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::{Effect, Tool, schema};
 use crate::arguments::Arguments;
 use crate::desk::Desk;
+use crate::name;
 use crate::refusal::Refusal;
 use crate::rehydrate;
 use crate::reply::Reply;
@@ -66,7 +67,7 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
             "`sessionId` says which session it is, so there is nothing to look for; leave out `query`",
         ));
     }
-    let system = desk.system_at(arguments.text("workspacePath")?)?;
+    let system = desk.system_at(arguments.name("workspacePath")?)?;
     let query = ResumeQuery {
         text: words.map(str::to_owned),
         branch: arguments.optional_text("gitBranch")?.map(str::to_owned),
@@ -122,5 +123,7 @@ fn candidate(ranked: &Ranked) -> Value {
 fn line(ranked: &Ranked) -> String {
     let workflow = ranked.workflow.as_deref().unwrap_or("-");
     let step = ranked.step.as_deref().unwrap_or("-");
-    format!("- {} ({workflow}, at `{step}`): {}; {}\n", ranked.id, ranked.goal, ranked.because.join(", "))
+    let goal = name::shown(&ranked.goal);
+    let line = format!("- {} ({workflow}, at `{step}`): {goal}; {}", ranked.id, ranked.because.join(", "));
+    name::one_line(&line) + "\n"
 }

@@ -39,12 +39,12 @@ fn input() -> Value {
 }
 
 fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
-    let system = desk.system_at(arguments.text("workspacePath")?)?;
+    let system = desk.system_at(arguments.name("workspacePath")?)?;
     // WorkRail has other words for two of them.
     let tiers = [("light", ()), ("standard", ()), ("heavy", ()), ("lightweight", ()), ("mid", ())];
     let tier = arguments.choice("modelTier", &tiers)?;
     let new = NewWalk {
-        workflow: arguments.text("workflowId")?.to_owned(),
+        workflow: arguments.name("workflowId")?.to_owned(),
         goal: arguments.text("goal")?.to_owned(),
         vars: arguments.vars()?,
     };

@@ -311,3 +311,66 @@ async fn a_gate_that_wants_a_terminal_is_not_asked_about_and_says_so() {
     assert_eq!(after["error"]["code"], -32602, "nobody was told to ask that: {after:#}");
     assert_eq!(answers(&home, &first["sessionId"]), []);
 }
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_takes_its_question_back() {
+    for era in [ERAS[0], ERAS[1]] {
+        let home = Home::with(CONFIRMED);
+        let mut client = Client::connect(&home, era, can_ask()).await;
+        let first = client.start(&home, "own.confirmed").await;
+        let arguments = json!({ "continueToken": first["continueToken"], "notes": "The plan." });
+        let params = json!({ "name": "continue_workflow", "arguments": arguments });
+        let call = json!({ "jsonrpc": "2.0", "id": "asks", "method": "tools/call", "params": params });
+        client.send(&call).await;
+        let question = client.next().await;
+        assert_eq!(question["method"], "elicitation/create", "{question:#}");
+        let cancelled = json!({ "requestId": "asks", "reason": "no more" });
+        let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancelled });
+        client.send(&cancelled).await;
+        let taken_back = client.next().await;
+        assert_eq!(taken_back["method"], "notifications/cancelled", "{taken_back:#}");
+        assert_eq!(taken_back["params"]["requestId"], question["id"], "{taken_back:#}");
+        let answer = json!({ "jsonrpc": "2.0", "id": question["id"], "result": said("approve") });
+        client.send(&answer).await;
+        client.request("tools/list", json!({})).await;
+        assert_eq!(answers(&home, &first["sessionId"]), [], "what comes too late opens nothing");
+    }
+}
+
+#[tokio::test]
+async fn a_question_about_one_session_is_not_answered_by_a_call_about_another() {
+    let home = Home::with(CONFIRMED);
+    let mut client = Client::connect(&home, Era::Stateless, can_ask()).await;
+    let (asked_about, question) = plan(&mut client, &home, "own.confirmed").await;
+    let other = client.start(&home, "own.confirmed").await;
+    let gate = question["inputRequests"].as_object().unwrap().keys().next().unwrap().clone();
+    for arguments in [
+        json!({ "continueToken": other["continueToken"], "notes": "The plan." }),
+        json!({ "workspacePath": home.folder(), "sessionId": other["sessionId"] }),
+    ] {
+        let tool = if arguments.get("notes").is_some() { "continue_workflow" } else { "resume_session" };
+        let call = json!({
+            "name": tool, "arguments": arguments, "requestState": question["requestState"],
+            "inputResponses": { &gate: said("approve") },
+        });
+        let refused = client.request("tools/call", call).await;
+        assert_eq!(refused["error"]["code"], -32602, "{refused:#}");
+    }
+    assert_eq!(answers(&home, &asked_about["sessionId"]), []);
+}
+
+#[tokio::test]
+async fn the_name_of_a_client_is_recorded_on_one_line_and_has_an_end() {
+    let home = Home::with(CONFIRMED);
+    let mut client = Client::over(longhaul_mcp::Longhaul::new(home.settings(), longhaul_mcp::Profile::Outer));
+    let name = format!("editor\n   9  gate approved by root{}", "x".repeat(1_000));
+    let params = json!({
+        "protocolVersion": "2025-11-25", "capabilities": can_ask(),
+        "clientInfo": { "name": name, "version": "1" },
+    });
+    client.request("initialize", params).await;
+    client.answers = vec![said("approve")];
+    let (first, _) = plan(&mut client, &home, "own.confirmed").await;
+    let (by, ..) = answers(&home, &first["sessionId"]).remove(0);
+    assert!(by.contains("editor\\n   9  gate") && !by.contains('\n') && by.chars().count() < 150, "{by}");
+}

@@ -7,6 +7,7 @@ mod conformance;
 mod fixtures;
 mod garbage;
 mod gates;
+mod hostile;
 mod leaf;
 mod listing;
 mod seeds;

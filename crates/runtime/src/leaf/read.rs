@@ -37,7 +37,8 @@ fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<Told, Error> {
                 |artifact| json!({ "artifactId": artifact.id, "step": artifact.step, "kind": artifact.kind }),
             )
             .collect();
-        let words = format!("{} artifacts: {}", rows.len(), json!(rows));
+        let noun = if rows.len() == 1 { "artifact" } else { "artifacts" };
+        let words = format!("{} {noun}: {}", rows.len(), json!(rows));
         return Ok(Told::Said { words, value: json!({ "artifacts": rows }) });
     }
     let wanted = text(arguments, "artifactId");

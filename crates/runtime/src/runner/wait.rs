@@ -81,7 +81,7 @@ impl System {
         while view.working.is_some() {
             teller.tell(&view);
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || self.is_deserted() {
                 break;
             }
             watcher.wait(LOOK_EVERY.min(left))?;

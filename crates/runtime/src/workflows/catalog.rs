@@ -12,6 +12,7 @@ use longhaul_core::workflow::document::{self, Node};
 use longhaul_core::workflow::step::Check;
 use longhaul_core::workflow::suggest::closest;
 use longhaul_core::workflow::{Format, Workflow};
+use longhaul_store::StoreError;
 
 use super::file::{self, STDIN, syntax_of, syntax_of_text};
 use super::found::{Found, Here, Origin, Shelves, stem};
@@ -88,8 +89,16 @@ pub struct Checked {
 
 impl Catalog {
     pub(super) fn load(system: &System) -> Result<Self, Error> {
-        let Shelves { files, problems, here } = Shelves::look(system)?;
-        let Config { bindings, checks, .. } = system.config()?;
+        let Shelves { files, mut problems, here } = Shelves::look(system)?;
+        let config = match system.config() {
+            // Nothing can be started then, but what there is can be looked at.
+            Err(problem @ Error::Store(StoreError::NotWritable { .. })) => {
+                problems.push(problem.to_string());
+                system.config_outside_workspaces()?
+            }
+            other => other?,
+        };
+        let Config { bindings, checks, .. } = config;
         let files = arranged(files);
         let library = |wanted: &dyn Fn(&File) -> bool| {
             let mut library = BTreeMap::new();

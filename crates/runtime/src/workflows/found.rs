@@ -7,6 +7,7 @@ use longhaul_core::workflow::compile::Syntax;
 use longhaul_core::workflow::library::BUNDLED;
 use longhaul_core::workspace::TrustState;
 use longhaul_git::Repository;
+use longhaul_store::StoreError;
 
 use super::file::{self, Links, Unreadable, syntax_of};
 use super::sources;
@@ -100,7 +101,11 @@ impl Shelves {
         let top = seen.unwrap_or(&repository.common_dir).clone();
         let trust = match workspaces::folder_files(repository) {
             Ok((files, _)) => {
-                let trust = trust_of(system, located, &files)?;
+                let trust = match trust_of(system, located, &files) {
+                    // Who trusts what is in a store that cannot be looked into: then nobody does.
+                    Err(Error::Store(StoreError::NotWritable { .. })) => TrustState::Untrusted,
+                    other => other?,
+                };
                 let workflows = files.into_iter().filter_map(|file| workspace_file(&top, file, trust));
                 let mut workflows: Vec<Found> = workflows.collect();
                 workflows.sort_by(|one, other| one.path.cmp(&other.path));

@@ -103,7 +103,15 @@ pub(super) fn serves(arguments: &Value) -> bool {
     words.into_iter().find(|word| !word.starts_with('-')) == Some("mcp")
 }
 
-/// Whether an entry starts us, wherever we lay when it was written.
-pub(super) fn is_ours(command: Option<&str>) -> bool {
-    command.is_some_and(|command| Path::new(command).file_name().is_some_and(|name| name == NAME))
+/// Whether an entry starts us, wherever we lay when it was written and whatever we were called.
+pub(super) fn is_ours(command: Option<&str>, arguments: Option<&Value>) -> bool {
+    let Some(command) = command else { return false };
+    let name = Path::new(command).file_name();
+    // A copy under another name is told by how it is started: by its whole path, and with our own word first.
+    let is_renamed = || Path::new(command).is_absolute() && arguments.is_some_and(begins_with_us);
+    name.is_some_and(|name| name == NAME) || is_renamed()
+}
+
+fn begins_with_us(arguments: &Value) -> bool {
+    arguments.as_array().and_then(|words| words.first()).is_some_and(|first| first == "mcp")
 }

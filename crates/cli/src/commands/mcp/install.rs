@@ -39,6 +39,10 @@ pub(crate) enum Obstacle {
     NotAnObject,
     #[error("it has another server called `longhaul`")]
     NotOurs,
+    #[error("it has `{0}` twice, and which of them counts is not known")]
+    Twice(String),
+    #[error("it may not be written (its mode says so)")]
+    ReadOnly,
 }
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
@@ -66,6 +70,12 @@ pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     };
     let Written { text: after, replaced } = written;
     let changed = after != text;
+    if changed && fs::metadata(&path).is_ok_and(|file| file.permissions().readonly()) {
+        let (why, path) = (Obstacle::ReadOnly, path);
+        let snippet = client.snippet(&program);
+        let put_in = |path| CliError::Unwritable { path, why: Obstacle::ReadOnly, snippet };
+        return Err(if args.undo { CliError::NotTakenOut { path, why } } else { put_in(path) });
+    }
     if changed {
         write(&path, &after)?;
     }
@@ -108,10 +118,28 @@ fn without(client: Client, text: &str) -> Result<String, Obstacle> {
     }
 }
 
-/// By its whole path: editors that are not started from a shell have another `PATH`.
+/// By its whole path: editors that are not started from a shell have another `PATH`. By the link under which it was
+/// called, if there is one: what a package manager links to has another name after the next update.
 fn program() -> Result<String, CliError> {
-    let path = std::env::current_exe().map_err(CliError::file("find", "longhaul"))?;
-    Ok(path.display().to_string())
+    let own = std::env::current_exe().map_err(CliError::file("find", "longhaul"))?;
+    Ok(called(&own).unwrap_or(own).display().to_string())
+}
+
+/// The path that we were called by, if it leads to us.
+fn called(own: &Path) -> Option<PathBuf> {
+    let word = PathBuf::from(std::env::args_os().next()?);
+    let here = std::env::current_dir().ok()?;
+    let candidates: Vec<PathBuf> = if word.components().count() > 1 {
+        vec![here.join(&word)]
+    } else {
+        let folders = std::env::var_os("PATH")?;
+        std::env::split_paths(&folders).map(|folder| here.join(folder).join(&word)).collect()
+    };
+    let own = own.canonicalize().ok()?;
+    let found = candidates.into_iter().find(|path| path.canonicalize().is_ok_and(|path| path == own))?;
+    // Without dots: the folder in which somebody stood says nothing to an editor.
+    let folder = found.parent()?.canonicalize().ok()?;
+    Some(folder.join(found.file_name()?))
 }
 
 fn read(path: &Path) -> Result<Option<String>, CliError> {
@@ -125,7 +153,7 @@ fn read(path: &Path) -> Result<Option<String>, CliError> {
 /// Whole or not at all, through a link if there is one, and with the mode that the file had.
 fn write(path: &Path, text: &str) -> Result<(), CliError> {
     let failed = || CliError::file("write", path);
-    let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let target = behind_links(path).map_err(failed())?;
     let folder = target.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder).map_err(failed())?;
     let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed())?;
@@ -136,4 +164,17 @@ fn write(path: &Path, text: &str) -> Result<(), CliError> {
     file.as_file().sync_all().map_err(failed())?;
     file.persist(&target).map_err(|error| failed()(error.error))?;
     Ok(())
+}
+
+/// Where a path leads, also if there is nothing there yet.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    const MOST_LINKS: usize = 40;
+    let mut target = path.to_owned();
+    for _ in 0..MOST_LINKS {
+        match fs::read_link(&target) {
+            Ok(next) => target = target.parent().unwrap_or(Path::new("/")).join(next),
+            Err(_) => return Ok(target),
+        }
+    }
+    Err(io::Error::other("its links lead in a circle"))
 }

@@ -12,7 +12,9 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<W
     let mut replaced = Vec::new();
     let root = parse(text)?;
     let top = root.object_value_or_create().ok_or(Obstacle::NotAnObject)?;
+    refuse_twice(&top, key)?;
     let servers = top.object_value_or_create(key).ok_or(Obstacle::NotAnObject)?;
+    refuse_twice(&servers, NAME)?;
     match servers.get(NAME) {
         None => {
             let fields = entry.iter().map(|(name, value)| (name.clone(), input(value))).collect();
@@ -34,7 +36,7 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<W
             }
         }
     }
-    let mut text = root.to_string();
+    let mut text = mark_of(text).to_owned() + &root.to_string();
     if !text.ends_with('\n') {
         text.push('\n');
     }
@@ -44,29 +46,45 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Value>) -> Result<W
 /// The text without our entry.
 pub(super) fn remove(text: &str, key: &str) -> Result<String, Obstacle> {
     let root = parse(text)?;
+    if let Some(top) = root.object_value() {
+        refuse_twice(&top, key)?;
+    }
     let servers = root.object_value().and_then(|top| top.object_value(key));
     let Some((servers, entry)) = servers.and_then(|servers| Some((servers.clone(), servers.get(NAME)?)))
     else {
         return Ok(text.to_owned());
     };
+    refuse_twice(&servers, NAME)?;
     entry.object_value().filter(starts_us).ok_or(Obstacle::NotOurs)?;
+    // The list stays, also an empty one: it may have been there before, with words of its owner in it.
     entry.remove();
-    if servers.properties().is_empty()
-        && let Some(list) = root.object_value().and_then(|top| top.get(key))
-    {
-        list.remove();
-    }
-    Ok(root.to_string())
+    Ok(mark_of(text).to_owned() + &root.to_string())
+}
+
+/// What some editors put at the beginning of a file.
+const MARK: &str = "\u{feff}";
+
+fn mark_of(text: &str) -> &'static str {
+    if text.starts_with(MARK) { MARK } else { "" }
 }
 
 fn parse(text: &str) -> Result<CstRootNode, Obstacle> {
-    CstRootNode::parse(text, &ParseOptions::default())
+    CstRootNode::parse(text.trim_start_matches(MARK), &ParseOptions::default())
         .map_err(|error| Obstacle::Unreadable(error.to_string()))
 }
 
 fn starts_us(entry: &CstObject) -> bool {
-    let command = entry.get("command").and_then(|field| field.value()?.to_serde_value());
-    is_ours(command.as_ref().and_then(Value::as_str))
+    let field = |name: &str| entry.get(name).and_then(|field| field.value()?.to_serde_value());
+    is_ours(field("command").as_ref().and_then(Value::as_str), field("args").as_ref())
+}
+
+/// Programs differ in which of two they take; whatever we wrote would be wrong for some of them.
+fn refuse_twice(object: &CstObject, key: &str) -> Result<(), Obstacle> {
+    let is_key = |name: Option<String>| name.as_deref() == Some(key);
+    let names = object.properties();
+    let times =
+        names.iter().filter(|property| is_key(property.name().and_then(|name| name.decoded_value().ok())));
+    if times.count() > 1 { Err(Obstacle::Twice(key.to_owned())) } else { Ok(()) }
 }
 
 fn input(value: &Value) -> CstInputValue {
@@ -107,7 +125,46 @@ mod tests {
         let value: Value = serde_json::from_str(&after).unwrap();
         assert_eq!(value["mcpServers"]["longhaul"]["args"][0], "mcp");
         let undone: Value = serde_json::from_str(&remove(&after, "mcpServers").unwrap()).unwrap();
-        assert_eq!(undone, serde_json::json!({}));
+        assert_eq!(undone, serde_json::json!({ "mcpServers": {} }));
+    }
+
+    #[test]
+    fn undoing_takes_our_entry_and_nothing_else() {
+        for before in ["{\"mcpServers\": {}}\n", "{\n  // c\n  \"mcpServers\": { /* mine */ },\n}\n"] {
+            let undone = remove(&added(before), "mcpServers").unwrap();
+            assert!(undone.contains("mcpServers") && !undone.contains("longhaul"), "{undone}");
+            assert_eq!(undone.contains("/* mine */"), before.contains("/* mine */"), "{undone}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_there_twice_is_not_touched() {
+        let entry = Client::Cursor.entry("/bin/longhaul");
+        for before in [
+            "{\"mcpServers\":{\"x\":{}},\"mcpServers\":{\"y\":{}}}",
+            "{\"mcpServers\":{\"longhaul\":{\"command\":\"npx\"},\"longhaul\":{\"command\":\"/x/longhaul\"}}}",
+        ] {
+            assert!(matches!(add(before, "mcpServers", &entry), Err(Obstacle::Twice(_))), "{before}");
+            assert!(matches!(remove(before, "mcpServers"), Err(Obstacle::Twice(_))), "{before}");
+        }
+    }
+
+    #[test]
+    fn an_entry_of_ours_is_known_under_any_name() {
+        let renamed = add("", "mcpServers", &Client::Cursor.entry("/opt/lh-1.2")).unwrap().text;
+        assert!(!remove(&renamed, "mcpServers").unwrap().contains("lh-1.2"));
+        let others = "{\"mcpServers\":{\"longhaul\":{\"command\":\"npx\",\"args\":[\"mcp\"]}}}";
+        assert!(matches!(remove(others, "mcpServers"), Err(Obstacle::NotOurs)));
+    }
+
+    #[test]
+    fn line_ends_and_marks_at_the_beginning_stay() {
+        for before in ["{\r\n  \"a\": 1\r\n}\r\n", "\u{feff}{\"a\": 1}\n"] {
+            let after = added(before);
+            assert_eq!(after.starts_with('\u{feff}'), before.starts_with('\u{feff}'), "{after:?}");
+            let is_mixed = before.contains('\r') && after.replace("\r\n", "").contains('\n');
+            assert!(!is_mixed, "{after:?}");
+        }
     }
 
     #[test]

@@ -6,10 +6,14 @@ use toml_edit::{Array, DocumentMut, Item, Table, TableLike, value};
 use super::client::{NAME, is_ours, serves};
 use super::install::{Obstacle, Written};
 
+/// What some editors put at the beginning of a file.
+const MARK: &str = "\u{feff}";
+
 /// The text with our entry in it.
 pub(super) fn add(text: &str, key: &str, entry: &Map<String, Json>) -> Result<Written, Obstacle> {
     let mut replaced = Vec::new();
     let mut document = parse(text)?;
+    let form = Form::of(text);
     let servers = document.entry(key).or_insert_with(|| {
         let mut servers = Table::new();
         servers.set_implicit(true);
@@ -25,10 +29,8 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Json>) -> Result<Wr
     for (name, wanted) in entry {
         let item = item(wanted);
         if let Some(old) = ours.get(name) {
-            let old_words =
-                old.as_array().map(|words| words.iter().map(toml_edit::Value::as_str).collect::<Json>());
             if old.to_string().trim() == item.to_string().trim()
-                || (name == "args" && old_words.is_some_and(|old| serves(&old)))
+                || (name == "args" && words(old).is_some_and(|old| serves(&old)))
             {
                 continue;
             }
@@ -36,7 +38,7 @@ pub(super) fn add(text: &str, key: &str, entry: &Map<String, Json>) -> Result<Wr
         }
         ours.insert(name, item);
     }
-    Ok(Written { text: document.to_string(), replaced })
+    Ok(Written { text: form.restore(&document), replaced })
 }
 
 /// The text without our entry.
@@ -47,19 +49,50 @@ pub(super) fn remove(text: &str, key: &str) -> Result<String, Obstacle> {
     };
     let Some(entry) = servers.get(NAME) else { return Ok(text.to_owned()) };
     entry.as_table_like().filter(|entry| starts_us(*entry)).ok_or(Obstacle::NotOurs)?;
+    // What somebody wrote above it is theirs.
+    let above = entry.as_table().and_then(|entry| entry.decor().prefix()?.as_str()).unwrap_or_default();
+    let above = above.trim().to_owned();
     servers.remove(NAME);
-    if servers.is_empty() {
-        document.remove(key);
+    // One that has no line of its own is gone with its last entry.
+    if !above.is_empty() {
+        let rest = document.trailing().as_str().unwrap_or_default().to_owned();
+        document.set_trailing(format!("\n{above}\n{rest}"));
     }
-    Ok(document.to_string())
+    Ok(Form::of(text).restore(&document))
+}
+
+/// How the lines of a file end, and whether it begins with a mark: both are lost when it is read.
+#[derive(Debug, Clone, Copy)]
+struct Form {
+    line_end: &'static str,
+    mark: &'static str,
+}
+
+impl Form {
+    fn of(text: &str) -> Self {
+        let mark = if text.starts_with(MARK) { MARK } else { "" };
+        let line_end = if text.contains("\r\n") { "\r\n" } else { "\n" };
+        Self { line_end, mark }
+    }
+
+    fn restore(self, document: &DocumentMut) -> String {
+        let text = document.to_string().replace('\n', self.line_end);
+        format!("{}{text}", self.mark)
+    }
 }
 
 fn parse(text: &str) -> Result<DocumentMut, Obstacle> {
+    let text = text.trim_start_matches(MARK).replace("\r\n", "\n");
     text.parse::<DocumentMut>().map_err(|error| Obstacle::Unreadable(error.to_string()))
 }
 
 fn starts_us(entry: &dyn TableLike) -> bool {
-    is_ours(entry.get("command").and_then(Item::as_str))
+    let arguments = entry.get("args").and_then(words);
+    is_ours(entry.get("command").and_then(Item::as_str), arguments.as_ref())
+}
+
+fn words(list: &Item) -> Option<Json> {
+    list.as_array().map(|words| words.iter().map(toml_edit::Value::as_str).collect())
 }
 
 fn item(wanted: &Json) -> Item {
@@ -93,6 +126,31 @@ mod tests {
         assert_eq!(added(&after), after, "twice is once");
         assert_eq!(remove(&after, "mcp_servers").unwrap(), before, "and undone it is as before");
         assert_eq!(remove(&added(""), "mcp_servers").unwrap(), "");
+    }
+
+    #[test]
+    fn line_ends_marks_comments_and_empty_tables_stay() {
+        for before in [
+            "model=\"x\"\r\n[mcp_servers.a]\r\ncommand=\"a\"\r\n",
+            "\u{feff}model=\"x\"\n",
+            "[mcp_servers]\n# my servers\n[profile]\na=1\n",
+            "mcp_servers = {}\n",
+            "model=\"x\"\n[a]\nb=1\n# the end\n",
+        ] {
+            let after = added(before);
+            assert!(after.contains("/bin/longhaul"), "{after:?}");
+            assert_eq!(remove(&after, "mcp_servers").unwrap(), before, "{after:?}");
+        }
+        let commented =
+            "[mcp_servers.a]\ncommand=\"a\"\n\n# about it\n[mcp_servers.longhaul]\ncommand=\"longhaul\"\n";
+        let undone = remove(commented, "mcp_servers").unwrap();
+        assert!(undone.contains("# about it") && !undone.contains("longhaul\""), "{undone:?}");
+    }
+
+    #[test]
+    fn an_entry_of_ours_is_known_under_any_name() {
+        let renamed = add("", "mcp_servers", &Client::Codex.entry("/opt/lh-1.2")).unwrap().text;
+        assert_eq!(remove(&renamed, "mcp_servers").unwrap(), "");
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub(super) fn words(session: &SessionLine, entries: &[StoryEntry]) -> String {
     for entry in entries {
         let mark = if entry.left_behind { "  (left behind)" } else { "" };
         let (first, more) = told(&entry.what);
+        // Names in it are of others: a line break must not begin a line that looks like ours.
+        let first = first.replace('\n', "\\n");
         text +=
             &lines(&format!("{:>4}  {}  {first}{mark}", entry.seq.to_string(), moment::shown(&entry.at)), "");
         text += &more.iter().map(|more| lines(more, INDENT)).collect::<String>();

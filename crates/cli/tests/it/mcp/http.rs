@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use longhaul_testkit::times;
 use serde_json::{Value, json};
@@ -23,7 +24,20 @@ pub(super) struct Port {
 impl Port {
     pub(super) fn open(home: &Home, bind: &str) -> Self {
         let mut command = program(env!("CARGO_BIN_EXE_longhaul"));
-        command.args(["mcp", "--http", bind]).current_dir(&home.path).env_clear().envs(home.variables());
+        command.args(["mcp", "--http", bind]);
+        Self::start(home, command)
+    }
+
+    /// One that may have only so many files open.
+    fn open_with_files(home: &Home, files: usize) -> Self {
+        let mut command = program("/bin/sh");
+        let script = format!("ulimit -n {files}; exec \"$0\" mcp --http 127.0.0.1:0");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_longhaul")]);
+        Self::start(home, command)
+    }
+
+    fn start(home: &Home, mut command: Command) -> Self {
+        command.current_dir(&home.path).env_clear().envs(home.variables());
         let child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut port = Self { child, address: String::new(), token: None };
         for line in BufReader::new(port.child.stderr.take().unwrap()).lines() {
@@ -216,4 +230,51 @@ fn whoever_answers_over_http_is_somebody_and_one_request_is_no_answer() {
     let story =
         home.longhaul(&["session", "show", first["sessionId"].as_str().unwrap(), "--json"]).succeeded();
     assert!(story.stdout.contains("somebody through by-hand"), "{story}");
+}
+
+#[test]
+fn half_a_request_keeps_nobody_out() {
+    const SOCKETS: usize = 300;
+    let home = Home::new();
+    two_steps(&home);
+    let port = Port::open_with_files(&home, 256);
+    let half: Vec<TcpStream> = (0..SOCKETS)
+        .map(|_| {
+            let mut stream = TcpStream::connect(&port.address).unwrap();
+            stream.write_all(b"POST /mcp HTTP/1.1\r\nhost: loc").unwrap();
+            stream
+        })
+        .collect();
+    let before = Instant::now();
+    assert_eq!(walk(&port, &home)["isComplete"], true);
+    assert!(before.elapsed() < Duration::from_secs(15), "others did not have to be waited for");
+    drop(half);
+}
+
+#[test]
+fn two_hosts_another_host_and_any_type_are_told_apart() {
+    let home = Home::new();
+    two_steps(&home);
+    let port = Port::open(&home, "127.0.0.1:0");
+    let raw = |head: &str| {
+        let mut stream = TcpStream::connect(&port.address).unwrap();
+        stream.write_all(format!("{head}\r\nconnection: close\r\n\r\n").as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer.split(' ').nth(1).unwrap().to_owned()
+    };
+    assert_eq!(raw("GET /mcp HTTP/1.1\r\nhost: localhost\r\nhost: localhost"), "400");
+    assert_eq!(raw("GET http://evil.example/mcp HTTP/1.1\r\nhost: localhost"), "403");
+    let params = json!({ "_meta": meta() });
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": params }).to_string();
+    let mut stream = TcpStream::connect(&port.address).unwrap();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\ncontent-type: application/json\r\n\
+         mcp-protocol-version: 2026-07-28\r\nmcp-method: tools/list\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
 }

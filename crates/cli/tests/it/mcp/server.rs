@@ -105,6 +105,15 @@ impl Server {
         self.child.wait().unwrap();
     }
 
+    /// Closes its input and takes what it says until it has ended.
+    pub(crate) fn end_with_words(mut self) -> String {
+        drop(self.input.take());
+        let mut rest = String::new();
+        self.output.read_to_string(&mut rest).unwrap();
+        assert!(self.child.wait().unwrap().success(), "{rest}");
+        rest
+    }
+
     /// Closes its input and waits until it has ended.
     pub(crate) fn end(mut self) -> (ExitStatus, String) {
         drop(self.input.take());

@@ -56,14 +56,8 @@ impl Client for Inspector<'_> {
         let mut inspector = self.command();
         let text = |name: &str| wish[name].as_str().unwrap_or_default().to_owned();
         match text("wish").as_str() {
-            "version" => {
-                // It does not tell; that it connects in this era is what there is to see.
-                let version = match self.mode {
-                    Mode::Legacy => "2025-11-25",
-                    Mode::Auto => "2026-07-28",
-                };
-                return Ok(json!(version));
-            }
+            // It does not tell; that it connects in this era is what there is to see.
+            "version" => return Ok(Value::Null),
             "tools" => inspector.args(["--method", "tools/list", "--strict"]),
             "prompts" => inspector.args(["--method", "prompts/list"]),
             "resources" => inspector.args(["--method", "resources/list"]),
