@@ -143,7 +143,8 @@ fn told(entry: &StoryEntry, artifacts: &[Artifact]) -> Option<String> {
             format!("- `{}` was run: {}", step.0, result["outcome"].as_str().unwrap_or("done"))
         }
         Happened::GateAnswered { gate, verdict, by, words, .. } => {
-            format!("- gate {gate}: {verdict:?} by {by} {words}").trim_end().to_owned()
+            let said = if words.trim().is_empty() { String::new() } else { format!(": {}", words.trim()) };
+            format!("- gate {gate}: {verdict:?} by {by}{said}")
         }
         Happened::Rewound { step, reason, by } => format!("- taken back to `{}` by {by}: {reason}", step.0),
         Happened::Continued { text, .. } => format!("- asked for more: {text}"),

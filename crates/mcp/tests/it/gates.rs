@@ -374,3 +374,15 @@ async fn the_name_of_a_client_is_recorded_on_one_line_and_has_an_end() {
     let (by, ..) = answers(&home, &first["sessionId"]).remove(0);
     assert!(by.contains("editor\\n   9  gate") && !by.contains('\n') && by.chars().count() < 150, "{by}");
 }
+
+#[tokio::test]
+async fn a_recap_sets_what_a_person_said_apart_from_who_said_it() {
+    let home = Home::with(CONFIRMED);
+    let mut client = Client::connect(&home, ERAS[1], can_ask()).await;
+    client.answers = vec![said("reject")];
+    let (first, _) = plan(&mut client, &home, "own.confirmed").await;
+    let arguments = json!({ "workspacePath": home.folder(), "sessionId": first["sessionId"] });
+    let resumed = client.object("resume_session", arguments).await;
+    let recap = resumed["step"]["recap"].as_str().unwrap();
+    assert!(recap.contains("Rejected by ") && recap.contains("through by-hand: as I see it"), "{recap}");
+}

@@ -101,3 +101,12 @@ async fn any_word_finds_a_workflow_and_the_best_fit_comes_first() {
     let none = client.object("list_workflows", found("zzzz")).await;
     assert_eq!(none["workflows"], json!([]));
 }
+
+#[tokio::test]
+async fn one_workflow_is_one_workflow() {
+    let home = Home::with(&TWO.replace("own.two", "own.zebra"));
+    let mut client = Client::connect(&home, Era::Stateless, json!({})).await;
+    let found = json!({ "workspacePath": home.folder(), "query": "zebra" });
+    let listed = client.call("list_workflows", found).await;
+    assert!(listed["content"][0]["text"].as_str().unwrap().starts_with("1 workflow. "), "{listed:#}");
+}
