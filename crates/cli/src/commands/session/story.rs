@@ -1,5 +1,7 @@
 //! The story of a session in words.
 
+use std::collections::BTreeMap;
+
 use longhaul_runtime::types::{
     CallOutcome, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind,
 };
@@ -46,11 +48,7 @@ fn told(what: &Happened) -> (String, Vec<String>) {
         Happened::Refused { step, answer, reasons, .. } => {
             (format!("an answer to `{step}` was not accepted"), refused(answer, reasons))
         }
-        Happened::VarsChanged { set, unset } => {
-            let set = set.iter().map(|(name, value)| format!("{name} = {}", short(value)));
-            let unset = unset.iter().map(|name| format!("{name} deleted"));
-            ("vars changed".to_owned(), set.chain(unset).collect())
-        }
+        Happened::VarsChanged { set, unset } => ("vars changed".to_owned(), changed(set, unset)),
         Happened::Noted { step, notes, vars } => {
             (format!("notes in the middle of `{step}`"), noted(notes, vars))
         }
@@ -101,6 +99,11 @@ fn told(what: &Happened) -> (String, Vec<String>) {
         }
         Happened::Forked { step, left } => (format!("goes on from `{step}` again"), branch(left)),
     }
+}
+
+fn changed(set: &BTreeMap<String, Value>, unset: &[String]) -> Vec<String> {
+    let set = set.iter().map(|(name, value)| format!("{name} = {}", short(value)));
+    set.chain(unset.iter().map(|name| format!("{name} deleted"))).collect()
 }
 
 fn refused(answer: &Value, reasons: &[Reason]) -> Vec<String> {
