@@ -9,7 +9,8 @@ use std::process::{Command, ExitCode};
 
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitOptions, set_parent_process_death_signal, setrlimit, waitpid,
+    Pid, Resource, Rlimit, Signal, WaitOptions, getrlimit, set_parent_process_death_signal, setrlimit,
+    waitpid,
 };
 
 use super::how::How;
@@ -113,7 +114,8 @@ fn full(plan: &Plan, control: &mut UnixStream) -> Result<ExitCode, Failed> {
             drop((status_writer, leash));
             capabilities::drop_all().doing("drop privileges")?;
             // Else a program that is ended by a signal would leave a picture of our own memory.
-            let nothing = Rlimit { current: Some(1), maximum: Some(1) };
+            let most = getrlimit(Resource::Core).maximum.map_or(1, |most| most.min(1));
+            let nothing = Rlimit { current: Some(most), maximum: Some(most) };
             setrlimit(Resource::Core, nothing).doing("set limits")?;
             // Closed by our end, whatever ends us.
             let _leash = leash_holder;
