@@ -24,6 +24,7 @@ use longhaul_core::walk::{ANOTHER_SESSION, MEND};
 use longhaul_core::workflow::step::RunWhat;
 use longhaul_events::{Epoch, SessionId};
 use longhaul_exec::Stopper;
+use longhaul_exec::sandbox::Sandbox;
 use longhaul_store::StoreError;
 use serde_json::{Value, json};
 
@@ -63,7 +64,8 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(Error::Session(Rejection::Driven { .. } | Rejection::Closed)) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let driven = Driven { system, commands: &commands, id, epoch, label: &label };
+        let sandbox = crew.as_ref().map(|crew| crew.sandbox.clone());
+        let driven = Driven { system, commands: &commands, id, epoch, label: &label, sandbox };
         let done = match (due, &mut crew) {
             (Due::Step, Some(crew)) => driven.have_done(crew),
             (Due::Step, None) | (Due::Work, _) => driven.work(),
@@ -100,6 +102,8 @@ struct Driven<'a> {
     id: SessionId,
     epoch: Epoch,
     label: &'a SessionLabel,
+    /// The walls of an agent of ours. What it may have written is run behind them too.
+    sandbox: Option<Sandbox>,
 }
 
 impl Driven<'_> {
@@ -251,11 +255,12 @@ struct Place<'a> {
     /// What commands carry, so that they are found when we are gone.
     label: String,
     commands: &'a Commands,
+    sandbox: Option<Sandbox>,
 }
 
 impl<'a> Place<'a> {
     fn of(driven: &Driven<'a>) -> Result<Self, Error> {
-        let Driven { system, commands, id, epoch, label } = *driven;
+        let Driven { system, commands, id, epoch, label, .. } = *driven;
         let session = commands.session(id)?;
         let checkout = commands.checkout_of(id)?;
         let refusal = match (&checkout, session.workspace) {
@@ -267,10 +272,18 @@ impl<'a> Place<'a> {
                 "the session has no workspace, and commands are run in workspaces only".to_owned(),
             )),
         };
+        let sandbox = driven.sandbox.clone();
+        let unwalled = (session.agent.is_some() && sandbox.is_none()).then(|| {
+            Refusal::Mendable(
+                "the worktree of the session is gone; bring it back with `longhaul worktree restore`"
+                    .to_owned(),
+            )
+        });
+        let refusal = refusal.or(unwalled);
         let own = session.workplace.filter(|workplace| !workplace.is_gone);
         let directory = own.map(|own| own.checkout.path).or(checkout.map(|checkout| checkout.path));
         let directory = directory.map(PathBuf::from);
-        Ok(Self { directory, refusal, session: id, label: label.of_command(epoch), commands })
+        Ok(Self { directory, refusal, session: id, label: label.of_command(epoch), commands, sandbox })
     }
 }
 

@@ -107,6 +107,31 @@ fn a_rehearsal_changes_its_own_worktree_and_nothing_else() {
 }
 
 #[test]
+fn what_the_agent_wrote_is_run_behind_its_walls_too() {
+    let home = prepared(
+        "cassette: 1\nturns:\n  - tools: [ { write: { path: check.sh, content: 'echo out > ../out.txt; cat $1' } } ]\n  - complete: { notes: Written. }\n",
+    );
+    home.run(&["workspace", "add"]).inside("repo").go().succeeded();
+    home.trust("repo");
+    let secret = home.join("secret.txt");
+    fs::write(&secret, "a person's").unwrap();
+    let command = format!("[sh, check.sh, {}]", secret.display());
+    workflow(
+        &home,
+        "team.fix.yml",
+        &format!(
+            "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n  - {{ id: write, prompt: Write. }}\n  - {{ id: check, run: {{ command: {command}, into: check }} }}\n"
+        ),
+    );
+    let outcome = home.run(&words(&arguments(&home))).inside("repo").go();
+    let id = one(&home.longhaul(&["session", "list", "--all", "--json"]))["id"].as_str().unwrap().to_owned();
+    let story = home.longhaul(&["session", "show", &id, "--json"]).succeeded().stdout;
+    assert!(story.contains("No such file"), "{outcome}\n{story}");
+    assert!(!story.contains("a person's"), "{story}");
+    assert!(!worktree(&home).parent().unwrap().join("out.txt").exists());
+}
+
+#[test]
 fn a_cassette_that_cannot_be_played_starts_nothing() {
     let home = prepared("cassette: 1\nturns:\n  - { sey: hello }\n");
     let refused = home.run(&words(&arguments(&home))).inside("repo").go();

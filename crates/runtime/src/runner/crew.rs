@@ -44,7 +44,7 @@ pub enum Walled {
 pub(super) struct Crew {
     agent: Box<dyn Agent>,
     room: Room,
-    sandbox: Sandbox,
+    pub(super) sandbox: Sandbox,
 }
 
 impl Crew {

@@ -107,12 +107,16 @@ fn directory(run: &Run, place: &Place<'_>) -> Result<PathBuf, String> {
 }
 
 fn program(command: &[String], directory: &Path, place: &Place<'_>) -> Program {
-    Program::new(command.first().map_or("", String::as_str))
+    let program = Program::new(command.first().map_or("", String::as_str))
         .args(command.iter().skip(1).cloned())
         .directory(directory)
         .set_variable("LONGHAUL_SESSION", place.session.to_string())
         .label(&place.label)
-        .capture_limit_bytes(OUTPUT_BYTES)
+        .capture_limit_bytes(OUTPUT_BYTES);
+    match &place.sandbox {
+        Some(sandbox) => program.sandbox(sandbox.clone()),
+        None => program,
+    }
 }
 
 /// A command that is about to be run.
