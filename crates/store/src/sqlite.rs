@@ -143,6 +143,20 @@ impl SqliteLog {
         answer
     }
 
+    /// Runs a read that is short by nature. A process that does one thing and ends needs no second connection for it:
+    /// while nobody writes, the writer's will do.
+    fn glancing<T>(
+        &self,
+        read: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if self.readers.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+            && let Ok(mut writer) = self.writer.try_lock()
+        {
+            return read(&mut writer);
+        }
+        self.reading(read)
+    }
+
     /// Runs `write` alone in this process. Other processes are kept out by its transaction.
     fn writing<T>(&self, write: impl FnOnce(&mut Connection) -> T) -> T {
         write(&mut self.writer.lock().unwrap_or_else(PoisonError::into_inner))
@@ -161,7 +175,7 @@ impl SqliteLog {
 }
 
 /// Whoever opens the database next, with nobody else there, reads the whole write-ahead log first.
-const LEAVE_AT_MOST_BYTES: u64 = 512 * 1024;
+const LEAVE_AT_MOST_BYTES: u64 = 128 * 1024;
 
 impl Drop for SqliteLog {
     /// Leaves a short log behind, if nobody else is using it at this moment.
@@ -293,11 +307,11 @@ impl Log for SqliteLog {
     }
 
     fn head(&self, stream: StreamId) -> Result<Option<Head>, StoreError> {
-        self.reading(|connection| read::head(connection, &stream.to_string()))
+        self.glancing(|connection| read::head(connection, &stream.to_string()))
     }
 
     fn read(&self, stream: StreamId, after: Seq, limit: usize) -> Result<Vec<Decision>, StoreError> {
-        self.reading(|connection| read::stream(connection, &stream.to_string(), after, limit))
+        self.glancing(|connection| read::stream(connection, &stream.to_string(), after, limit))
     }
 
     fn since(&self, after: Position, limit: usize) -> Result<Vec<Result<Decision, DamagedRow>>, StoreError> {
@@ -305,7 +319,7 @@ impl Log for SqliteLog {
     }
 
     fn last_position(&self) -> Result<Position, StoreError> {
-        self.reading(|connection| read::last_position(connection))
+        self.glancing(|connection| read::last_position(connection))
     }
 
     fn state_epoch(&self) -> u64 {
@@ -313,6 +327,28 @@ impl Log for SqliteLog {
     }
 
     fn blob(&self, hash: Digest) -> Result<Arc<[u8]>, StoreError> {
-        self.reading(|connection| self.blobs.read(connection, hash))
+        self.glancing(|connection| self.blobs.read(connection, hash))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn readers(log: &SqliteLog) -> usize {
+        log.readers.lock().unwrap().len()
+    }
+
+    #[test]
+    fn a_short_read_needs_a_connection_of_its_own_only_while_somebody_writes() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { folder: folder.path().to_owned(), poke: None, access: Access::Write };
+        let log = SqliteLog::open(&options).unwrap();
+        assert_eq!(log.last_position().unwrap(), Position(0));
+        assert_eq!(readers(&log), 0);
+        let seen = log.writing(|_| log.last_position()).unwrap();
+        assert_eq!((seen, readers(&log)), (Position(0), 1));
+        log.last_position().unwrap();
+        assert_eq!(readers(&log), 1, "the reader that is there is used again");
     }
 }

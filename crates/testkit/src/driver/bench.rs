@@ -10,6 +10,7 @@ mod watching;
 mod workflows;
 mod worktree;
 
+use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -69,6 +70,11 @@ const BENCHES: &[Bench] = &[
 ];
 
 pub(in crate::driver) fn run(args: &Args) -> Result<(), Failure> {
+    // People run what an installer copied to its place, and a copy starts measurably faster than what a linker wrote.
+    let folder = tempfile::tempdir()?;
+    let installed = folder.path().join("longhaul");
+    fs::copy(&args.longhaul, &installed)?;
+    let args = &Args { longhaul: installed, only: args.only.clone() };
     let wanted = |name: &str| args.only.as_ref().is_none_or(|only| name.contains(&**only));
     for bench in BENCHES.iter().filter(|bench| bench.names.iter().any(|name| wanted(name))) {
         for bar in (bench.run)(args)? {

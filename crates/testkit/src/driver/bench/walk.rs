@@ -31,8 +31,8 @@ pub(super) const PROCESS_NAMES: &[&str] = &["cli_advance_ms", "git_rev_parse_ms"
 /// How far into a walk "late" is.
 const LATE: u64 = 10_000;
 const EARLY: u64 = 10;
-const SAMPLES: usize = 100;
-const FRESH_SAMPLES: usize = 15;
+const SAMPLES: usize = 200;
+const FRESH_SAMPLES: usize = 40;
 
 const HEAD: &str = "longhaul: 1\nid: bench.walk\nname: Bench\nversion: 1.0.0\nvars:\n  goal: { type: string }\n  done: { type: boolean, default: false }\n  list: { type: array }\nsteps:\n";
 
@@ -124,13 +124,6 @@ pub(super) fn run(_: &Args) -> Result<Vec<Bar>, Failure> {
     ])
 }
 
-/// Figures of one stretch of a walk.
-struct Stretch {
-    micros: f64,
-    fresh_micros: f64,
-    bytes: f64,
-}
-
 pub(super) fn late_and_early(_: &Args) -> Result<Vec<Bar>, Failure> {
     let ratios = KINDS.into_iter().map(|kind| ratios(kind)).collect::<Result<Vec<_>, _>>()?;
     let mut bars = Vec::new();
@@ -145,10 +138,70 @@ pub(super) fn late_and_early(_: &Args) -> Result<Vec<Bar>, Failure> {
 /// The two walks take turns, so that a slow moment hits both.
 fn ratios(kind: Kind) -> Result<[f64; 3], Failure> {
     let (early_home, late_home) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let mut early = drive(kind, early_home.path(), EARLY)?;
-    let mut late = drive(kind, late_home.path(), LATE)?;
-    let (early, late) = (stretch(early_home.path(), &mut early)?, stretch(late_home.path(), &mut late)?);
-    Ok([late.micros / early.micros, late.fresh_micros / early.fresh_micros, late.bytes / early.bytes])
+    let mut early = Stretch::begin(early_home.path(), drive(kind, early_home.path(), EARLY)?)?;
+    let mut late = Stretch::begin(late_home.path(), drive(kind, late_home.path(), LATE)?)?;
+    for _ in 0..SAMPLES {
+        early.sample()?;
+        late.sample()?;
+    }
+    let (mut early, mut late) = (early.closed(), late.closed());
+    for _ in 0..FRESH_SAMPLES {
+        early.sample()?;
+        late.sample()?;
+    }
+    Ok([
+        median(&late.before.took) / median(&early.before.took),
+        median(&late.took) / median(&early.took),
+        late.before.bytes / early.before.bytes,
+    ])
+}
+
+/// A stretch of a walk in this process.
+struct Stretch<'a> {
+    home: &'a Path,
+    commands: Commands,
+    handle: Handle,
+    figures: Figures,
+}
+
+#[derive(Default)]
+struct Figures {
+    took: Vec<f64>,
+    bytes: f64,
+}
+
+impl<'a> Stretch<'a> {
+    fn begin(home: &'a Path, mut handle: Handle) -> Result<Self, Failure> {
+        let commands = commands(store(home)?);
+        advance(&commands, &mut handle)?;
+        Ok(Self { home, commands, handle, figures: Figures::default() })
+    }
+
+    fn sample(&mut self) -> Result<(), Failure> {
+        let before = bytes_written()?;
+        self.figures.took.push(micros(timed(|| advance(&self.commands, &mut self.handle))?));
+        self.figures.bytes += bytes_written()? - before;
+        Ok(())
+    }
+
+    fn closed(self) -> FreshStretch<'a> {
+        FreshStretch { home: self.home, handle: self.handle, before: self.figures, took: Vec::new() }
+    }
+}
+
+/// The same walk further on, by a process of its own for each step.
+struct FreshStretch<'a> {
+    home: &'a Path,
+    handle: Handle,
+    before: Figures,
+    took: Vec<f64>,
+}
+
+impl FreshStretch<'_> {
+    fn sample(&mut self) -> Result<(), Failure> {
+        self.took.push(micros(timed(|| fresh_process(self.home, &mut self.handle))?));
+        Ok(())
+    }
 }
 
 fn drive(kind: Kind, home: &Path, steps: u64) -> Result<Handle, Failure> {
@@ -158,23 +211,6 @@ fn drive(kind: Kind, home: &Path, steps: u64) -> Result<Handle, Failure> {
         advance(&commands, &mut handle)?;
     }
     Ok(handle)
-}
-
-fn stretch(home: &Path, handle: &mut Handle) -> Result<Stretch, Failure> {
-    let one = commands(store(home)?);
-    advance(&one, handle)?;
-    let before = bytes_written()?;
-    let mut took = Vec::new();
-    for _ in 0..SAMPLES {
-        took.push(micros(timed(|| advance(&one, handle))?));
-    }
-    let bytes = bytes_written()? - before;
-    drop(one);
-    let mut fresh = Vec::new();
-    for _ in 0..FRESH_SAMPLES {
-        fresh.push(micros(timed(|| fresh_process(home, handle))?));
-    }
-    Ok(Stretch { micros: median(&took), fresh_micros: median(&fresh), bytes })
 }
 
 /// One advance by a process that knows nothing before.
