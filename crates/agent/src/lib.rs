@@ -8,4 +8,4 @@ pub mod tools;
 mod turn;
 
 pub use rehearsal::Rehearsal;
-pub use turn::{Agent, Call, Fault, Turn, TurnRequest};
+pub use turn::{Agent, Call, Fault, Foresight, Silence, Turn, TurnRequest};

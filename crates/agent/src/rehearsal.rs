@@ -1,11 +1,12 @@
 //! The rehearsal agent: plays a cassette.
 
+use longhaul_core::budget::Pricing;
 use longhaul_core::cassette::{Act, Cassette, Failure, Fault as Scripted, Order, Tape, Usage};
 
 use longhaul_events::{AgentCall, CallOutcome, Content};
 use serde_json::Value;
 
-use crate::turn::{Agent, Call, Fault, Turn, TurnRequest};
+use crate::turn::{Agent, Call, Fault, Foresight, Turn, TurnRequest};
 
 /// Plays a script, turn by turn, and makes nothing up.
 #[derive(Debug)]
@@ -56,6 +57,9 @@ impl Agent for Rehearsal {
                 self.repeats = times;
                 return Ok(self.repeat());
             }
+            Act::Fault(Scripted::Stall { ms }) => {
+                return Err(Fault::Stalled { ms: request.silence.pass(ms) });
+            }
             Act::Fault(fault) => return Err(failed(&fault)),
         };
         self.last.clone_from(&calls);
@@ -64,6 +68,19 @@ impl Agent for Rehearsal {
 
     fn window(&self) -> u64 {
         self.tape.window()
+    }
+
+    fn pricing(&self) -> Pricing {
+        self.tape.pricing()
+    }
+
+    fn foresee(&self, request: &TurnRequest<'_>) -> Foresight {
+        if let Some(output) = self.tape.max_output() {
+            return Foresight::AtMost { output };
+        }
+        let is_scripted = self.repeats == 0 && interrupted(request).is_none();
+        let scripted = is_scripted.then(|| self.tape.peek(request.asked)).flatten();
+        Foresight::Exactly(scripted.unwrap_or_default())
     }
 
     fn end(&mut self) -> Result<(), String> {

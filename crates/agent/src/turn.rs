@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use longhaul_core::budget::Pricing;
 use longhaul_core::cassette::{Asked, Order, Usage};
 use longhaul_core::conversation::Answered;
 use serde_json::{Map, Value};
@@ -14,8 +15,23 @@ pub trait Agent: fmt::Debug + Send {
     /// How many tokens it has room for.
     fn window(&self) -> u64;
 
+    /// What its turns cost.
+    fn pricing(&self) -> Pricing;
+
+    /// What it can say beforehand of its next turn.
+    fn foresee(&self, request: &TurnRequest<'_>) -> Foresight;
+
     /// Whether it is content with how the session ended; a script is not when it had more to play.
     fn end(&mut self) -> Result<(), String>;
+}
+
+/// What is known of a turn that was not asked yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Foresight {
+    /// All of it.
+    Exactly(Usage),
+    /// Only how long the answer may be.
+    AtMost { output: u64 },
 }
 
 /// What an agent is told when its turn comes.
@@ -24,6 +40,36 @@ pub struct TurnRequest<'a> {
     pub asked: &'a Asked,
     /// The calls of its last turn, with how they ended.
     pub answers: &'a [Answered<'a>],
+    pub silence: Silence<'a>,
+}
+
+/// What becomes of the time in which nothing is heard of an agent.
+#[derive(Clone, Copy)]
+pub enum Silence<'a> {
+    /// It is waited for; called with milliseconds, it says how many of them passed before patience or the session was at
+    /// its end.
+    Endured(&'a dyn Fn(u64) -> u64),
+    /// The turn was asked long ago, and only its script is gone through again.
+    Skipped,
+}
+
+impl fmt::Debug for Silence<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Endured(_) => "Endured",
+            Self::Skipped => "Skipped",
+        })
+    }
+}
+
+impl Silence<'_> {
+    /// Says how long nothing was heard.
+    pub fn pass(self, ms: u64) -> u64 {
+        match self {
+            Self::Endured(wait) => wait(ms),
+            Self::Skipped => ms,
+        }
+    }
 }
 
 /// An answer.

@@ -8,6 +8,7 @@ mod moment;
 mod output;
 mod progress;
 mod step;
+mod usage;
 
 use std::ffi::OsString;
 use std::io::Write as _;

@@ -11,6 +11,8 @@ mod tests;
 use serde_json::{Map, Value};
 
 pub use file::parse;
+
+use crate::budget::Pricing;
 pub use tape::{Tape, Unplayed, Unscripted};
 
 /// How many tokens the played model has room for, unless the file says otherwise.
@@ -20,6 +22,11 @@ const DEFAULT_WINDOW: u64 = 200_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cassette {
     pub window: u64,
+    /// What the played turns cost; nothing unless the file says so.
+    pub pricing: Pricing,
+    /// How much the played model may answer at most. With it a turn is judged beforehand as one of a model is; without
+    /// it the script says what the turn will use.
+    pub max_output: Option<u64>,
     pub turns: Vec<Scripted>,
 }
 

@@ -3,6 +3,7 @@
 //! Each key is one row of [`KEYS`]. A file with an unknown key or a wrong value is refused whole, with the
 //! place: a setting that is silently ignored is worse than none.
 
+mod budget;
 mod checkout;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,9 @@ use serde_saphyr::Spanned;
 
 pub use checkout::{CheckoutConfig, CopiedFile, SetupCommand};
 
+use longhaul_events::Caps;
+
+use crate::budget::amount;
 use crate::units::{parse_duration_ms, parse_size_bytes};
 use crate::workflow::step::Check;
 
@@ -35,6 +39,8 @@ enum Kind {
     Size,
     /// A number up to the given one.
     Count(u64),
+    /// A cap of this name.
+    Cap(&'static str),
     /// `slot=target`, with commas between them; a later place adds to an earlier one, slot by slot.
     Bindings,
 }
@@ -45,6 +51,42 @@ pub const KEYS: &[Key] = &[
         default: "",
         about: "the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`",
         kind: Kind::Bindings,
+    },
+    Key {
+        path: budget::TOKENS,
+        default: "400k",
+        about: "how many tokens a session may use, in and out",
+        kind: Kind::Cap("tokens"),
+    },
+    Key {
+        path: budget::TIME,
+        default: "60m",
+        about: "how long a session may be at work; what waits for a person uses no time",
+        kind: Kind::Cap("time"),
+    },
+    Key {
+        path: budget::MONEY,
+        default: "5usd",
+        about: "what a session may cost",
+        kind: Kind::Cap("money"),
+    },
+    Key {
+        path: budget::TURNS,
+        default: "200",
+        about: "how many turns a session may ask for",
+        kind: Kind::Cap("turns"),
+    },
+    Key {
+        path: budget::TASK_MONEY,
+        default: "20usd",
+        about: "what a session and all that it leads to may cost",
+        kind: Kind::Cap("money"),
+    },
+    Key {
+        path: budget::DAY_MONEY,
+        default: "100usd",
+        about: "what all sessions of a day (UTC) may cost",
+        kind: Kind::Cap("money"),
     },
     Key {
         path: PORTS,
@@ -137,6 +179,8 @@ pub struct Config {
     pub checks: Vec<Check>,
     /// What makes a fresh checkout ready to work in.
     pub checkout: CheckoutConfig,
+    /// What sessions may use that an agent of ours does.
+    pub caps: Caps,
     pub rows: Vec<Row>,
 }
 
@@ -174,7 +218,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         ("retention.disk", retention.disk),
     ];
     let mut layer = Vec::new();
-    for (key, value) in values {
+    for (key, value) in values.into_iter().chain(file.budget.unwrap_or_default().values()) {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
             layer.push((key_of(key)?, value.value, origin));
@@ -187,6 +231,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
 #[serde(deny_unknown_fields)]
 struct File {
     bindings: Option<Spanned<BTreeMap<String, String>>>,
+    budget: Option<budget::Section>,
     retention: Option<Retention>,
     checks: Option<Spanned<CheckList>>,
     checkout: Option<checkout::Section>,
@@ -306,6 +351,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         retention_disk_bytes: number(&rows, "retention.disk")?,
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
         checkout,
+        caps: budget::resolve(&rows)?,
         rows,
     })
 }
@@ -355,6 +401,13 @@ fn number(rows: &[Row], path: &'static str) -> Result<u64, Error> {
                 return Err(Error::Value { key: path, origin: row.origin.to_string(), problem });
             }
         },
+        Kind::Cap(name) => {
+            return amount(name, &row.value).map_err(|problem| Error::Value {
+                key: path,
+                origin: row.origin.to_string(),
+                problem,
+            });
+        }
         Kind::Bindings => unreachable!("bindings are no number"),
     };
     parsed.map_err(|problem| Error::Value {
@@ -380,6 +433,12 @@ mod tests {
             origins(&config),
             [
                 "bindings= (default)",
+                "budget.session.tokens=400k (default)",
+                "budget.session.time=60m (default)",
+                "budget.session.money=5usd (default)",
+                "budget.session.turns=200 (default)",
+                "budget.task.money=20usd (default)",
+                "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
                 "retention.blobs=90d (default)",
                 "retention.disk=20G (default)"
@@ -407,6 +466,12 @@ mod tests {
             origins(&config),
             [
                 "bindings= (default)",
+                "budget.session.tokens=400k (default)",
+                "budget.session.time=60m (default)",
+                "budget.session.money=5usd (default)",
+                "budget.session.turns=200 (default)",
+                "budget.task.money=20usd (default)",
+                "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
                 "retention.blobs=10d (ws.yml:1)",
                 "retention.disk=5G ($LONGHAUL_RETENTION_DISK)"

@@ -7,6 +7,7 @@
 mod tests;
 
 use longhaul_events::{AgentAct, AgentCall, CallOrder, CallOutcome, Content, TokenCount, TurnFault};
+use serde_json::Value;
 
 /// How often an agent that only talks is told to go on.
 const MOST_NUDGES: u32 = 2;
@@ -34,6 +35,10 @@ pub struct Conversation {
     /// From which turn on it counts whether the agent gets anywhere: a person may have set it right.
     judged_from: usize,
     pub usage: TokenCount,
+    /// Of the newest turn alone.
+    last_usage: TokenCount,
+    /// What the agent was told since then beside the answers to its calls.
+    told_bytes: u64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -116,7 +121,9 @@ impl Conversation {
     pub fn apply(&mut self, act: &AgentAct) {
         match act {
             AgentAct::Assigned { .. } => {}
-            AgentAct::Answered { turn, said: _, calls, order, usage, ms: _ } => {
+            // Whoever gave it means to go on wants to try again.
+            AgentAct::Budgeted { .. } => self.faults.clear(),
+            AgentAct::Answered { turn, said: _, calls, order, usage, ms: _, cost_micros: _ } => {
                 let calls_are_none = calls.is_empty();
                 let calls =
                     calls.iter().map(|call| CallState { call: call.clone(), at: CallAt::Waiting }).collect();
@@ -126,6 +133,8 @@ impl Conversation {
                 self.is_nudged = false;
                 self.usage.input += usage.input;
                 self.usage.output += usage.output;
+                self.last_usage = *usage;
+                self.told_bytes = 0;
             }
             AgentAct::Failed { fault, .. } => self.faults.push(*fault),
             AgentAct::CallStarted { turn, call } => self.put(*turn, *call, CallAt::Started),
@@ -136,8 +145,12 @@ impl Conversation {
                     CallAt::Finished { outcome: *outcome, exit: *exit, result: result.clone() },
                 );
             }
-            AgentAct::Nudged { .. } => self.is_nudged = true,
-            AgentAct::Steered { .. } => {
+            AgentAct::Nudged { words, .. } => {
+                self.told_bytes += words.len() as u64;
+                self.is_nudged = true;
+            }
+            AgentAct::Steered { words, .. } => {
+                self.told_bytes += length(words);
                 self.idle = 0;
                 self.is_nudged = true;
                 self.judged_from = self.turns.len();
@@ -158,6 +171,15 @@ impl Conversation {
     pub fn last_answers(&self) -> Vec<Answered<'_>> {
         let calls = self.turns.last().into_iter().flat_map(|turn| &turn.calls);
         calls.filter_map(CallState::answered).collect()
+    }
+
+    /// How many tokens the next turn will be told, as near as one can say without a tokenizer: all of the last turn, and
+    /// what came since. `prompt` is what the step itself says.
+    pub fn expected_input(&self, prompt: &Content) -> u64 {
+        let Some(last) = self.turns.last() else { return in_tokens(length(prompt) + self.told_bytes) };
+        let answered = last.calls.iter().filter_map(CallState::answered).map(|answer| length(answer.result));
+        let added = answered.fold(self.told_bytes, u64::saturating_add);
+        self.last_usage.input.saturating_add(self.last_usage.output).saturating_add(in_tokens(added))
     }
 
     /// A call that an agent made.
@@ -218,6 +240,19 @@ impl Conversation {
             }
             TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage => Next::Ask { turn, pause_ms: 0 },
         }
+    }
+}
+
+/// A token is about four bytes of what people and programs write.
+const fn in_tokens(bytes: u64) -> u64 {
+    bytes.div_ceil(4)
+}
+
+fn length(content: &Content) -> u64 {
+    match content {
+        Content::Inline(Value::String(text)) => text.len() as u64,
+        Content::Inline(value) => value.to_string().len() as u64,
+        Content::Blob(blob) => blob.bytes,
     }
 }
 

@@ -3,6 +3,7 @@
 //! Nothing here reads a clock, a file, the network or a source of randomness; time, ids and random bytes
 //! arrive inside commands. What is here can be tested by giving it values and comparing values.
 
+pub mod budget;
 pub mod canonical;
 pub mod cassette;
 pub mod chain;

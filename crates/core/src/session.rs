@@ -15,6 +15,7 @@
 //! | open | something of an agent that we drive | `Agent` |
 //! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
 //! | completed | continue | `Continued`, `StepHandedOut` |
+//! | open | set budget | (`Unparked`), `Agent` |
 //! | open | close | `Closed` |
 //! | any | make, keep or remove a checkout | `CheckoutMade`, `Snapshotted`, `CheckoutRemoved` |
 //!
@@ -31,13 +32,13 @@ mod tests;
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    AgentAct, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, OwnCheckout,
-    Place, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp, TokenCount, WorkspaceId,
+    AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, OwnCheckout,
+    Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp, TokenCount, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
 pub use command::{
-    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewGate, NewStep, Onward, OpenSession,
+    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewBudget, NewGate, NewStep, Onward, OpenSession,
     PinWorkflow, RefuseAttempt, Rejection, RewindTo, channel_word,
 };
 pub use decide::ATTEMPTS_LEFT;
@@ -45,7 +46,7 @@ pub use decide::ATTEMPTS_LEFT;
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 4;
+pub const FOLD_VERSION: u32 = 5;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -84,6 +85,9 @@ pub struct Session {
     /// What the agents that we drive have used so far.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
+    /// What they may use in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caps: Option<Caps>,
     /// How often it was continued after it was completed.
     pub phase: u32,
     pub closed: Option<CloseOutcome>,
@@ -173,6 +177,12 @@ pub struct OpenGate {
 pub struct Park {
     pub node: NodeId,
     pub step: StepId,
+    /// The step that was out, which can be taken up again as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out: Option<NodeId>,
+    /// The first reason: its code, and in words.
+    pub code: String,
+    pub because: String,
 }
 
 /// What turns have cost.
@@ -181,6 +191,8 @@ pub struct Park {
 pub struct Spent {
     pub turns: u64,
     pub tokens: TokenCount,
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub money_micros: u64,
 }
 
 impl Spent {
@@ -188,11 +200,13 @@ impl Spent {
         *self == Self::default()
     }
 
-    fn add(&mut self, act: &AgentAct) {
-        if let AgentAct::Answered { usage, .. } = act {
+    /// Takes in one more act.
+    pub fn add(&mut self, act: &AgentAct) {
+        if let AgentAct::Answered { usage, cost_micros, .. } = act {
             self.turns += 1;
-            self.tokens.input += usage.input;
-            self.tokens.output += usage.output;
+            self.tokens.input = self.tokens.input.saturating_add(usage.input);
+            self.tokens.output = self.tokens.output.saturating_add(usage.output);
+            self.money_micros = self.money_micros.saturating_add(*cost_micros);
         }
     }
 }
@@ -250,6 +264,7 @@ impl Session {
             steps_finished: 0,
             agent: None,
             spent: Spent::default(),
+            caps: None,
             phase: 0,
             closed: None,
             workplace: None,
@@ -303,8 +318,12 @@ impl Session {
             SessionEvent::WorkFinished { .. }
             | SessionEvent::GateAnswered { .. }
             | SessionEvent::GateExpired { .. } => self.at = At::Nothing,
-            SessionEvent::Parked { node, step, place, .. } => {
-                self.stand(place, At::Parked(Park { node: *node, step: step.clone() }));
+            SessionEvent::Parked { node, after, step, reasons, place } => {
+                let park = self.park_at(*node, *after, step, reasons);
+                self.stand(place, At::Parked(park));
+            }
+            SessionEvent::Unparked { node, nonce, step, by: _ } => {
+                self.at = At::Step(Tip::new(*node, *nonce, step));
             }
             SessionEvent::Continued { phase, text: _ } => {
                 self.phase = *phase;
@@ -327,9 +346,24 @@ impl Session {
 
     fn take_act(&mut self, act: &AgentAct) {
         self.spent.add(act);
-        if let AgentAct::Assigned { agent, .. } = act {
-            self.agent = Some(agent.clone());
+        match act {
+            AgentAct::Assigned { agent, .. } => self.agent = Some(agent.clone()),
+            AgentAct::Budgeted { caps, .. } => self.caps = Some(*caps),
+            AgentAct::Answered { .. }
+            | AgentAct::Failed { .. }
+            | AgentAct::CallStarted { .. }
+            | AgentAct::CallFinished { .. }
+            | AgentAct::Nudged { .. }
+            | AgentAct::Steered { .. } => {}
         }
+    }
+
+    /// A step that was out when it was parked is still there to be taken up.
+    fn park_at(&self, node: NodeId, after: Option<NodeId>, step: &StepId, reasons: &[Reason]) -> Park {
+        let out = self.tip().map(|tip| tip.node).filter(|out| after == Some(*out));
+        let (code, because) =
+            reasons.first().map(|first| (first.code.clone(), first.message.clone())).unwrap_or_default();
+        Park { node, step: step.clone(), out, code, because }
     }
 
     fn renew(&mut self, expires_at: Timestamp) {
@@ -501,5 +535,10 @@ impl Session {
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_nothing(number: &u64) -> bool {
     *number == 0
 }

@@ -89,6 +89,34 @@ pub fn show_size(bytes: u64) -> String {
     format!("{bytes} bytes")
 }
 
+/// A count in the largest unit that loses nothing: `50k`, `48200`, `2M`.
+pub fn show_count(number: u64) -> String {
+    match number {
+        0 => "0".to_owned(),
+        _ if number.is_multiple_of(1_000_000) => format!("{}M", number / 1_000_000),
+        _ if number.is_multiple_of(1000) => format!("{}k", number / 1000),
+        _ => number.to_string(),
+    }
+}
+
+/// Money, to the cent where that loses nothing: `2usd`, `1.50usd`, `0.000120usd`.
+pub fn show_money(micros: u64) -> String {
+    let (whole, rest) = (micros / 1_000_000, micros % 1_000_000);
+    match rest {
+        0 => format!("{whole}usd"),
+        _ if rest.is_multiple_of(10_000) => format!("{whole}.{:02}usd", rest / 10_000),
+        _ => format!("{whole}.{rest:06}usd"),
+    }
+}
+
+/// A duration in the largest unit that loses nothing: `10m`, `90s`, `1500ms`.
+pub fn show_duration(ms: u64) -> String {
+    const UNITS: [(&str, u64); 5] =
+        [("w", 604_800_000), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)];
+    let fitting = UNITS.into_iter().find(|(_, unit)| ms > 0 && ms.is_multiple_of(*unit));
+    fitting.map_or_else(|| format!("{ms}ms"), |(name, unit)| format!("{}{name}", ms / unit))
+}
+
 fn split(text: &str) -> Option<(u64, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
@@ -132,6 +160,20 @@ mod tests {
         for wrong in ["", "k", "64 k", "1.5k", "64KB", "18446744073709551615M"] {
             assert!(parse_count(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_is_read_as_the_same() {
+        for number in [0, 1, 999, 1000, 48_200, 50_000, 2_000_000] {
+            assert_eq!(parse_count(&show_count(number)), Ok(number));
+        }
+        for micros in [0, 1, 10_000, 1_500_000, 2_000_000, 1_000_001] {
+            assert_eq!(parse_money_micros(&show_money(micros)), Ok(micros));
+        }
+        for ms in [0, 1, 1500, 90_000, 600_000, 3_600_000, 7_200_000] {
+            assert_eq!(parse_duration_ms(&show_duration(ms)), Ok(ms));
+        }
+        assert_eq!([show_money(1_500_000), show_count(50_000)], ["1.50usd", "50k"]);
     }
 
     #[test]

@@ -11,7 +11,17 @@ pub enum AgentAct {
     /// Who answers from here on, with all that another process needs to go on with it.
     Assigned { agent: String, settings: Content },
     /// A turn has its answer, and is never asked again.
-    Answered { turn: u32, said: Content, calls: Vec<AgentCall>, order: CallOrder, usage: TokenCount, ms: u64 },
+    Answered {
+        turn: u32,
+        said: Content,
+        calls: Vec<AgentCall>,
+        order: CallOrder,
+        usage: TokenCount,
+        ms: u64,
+        /// What it cost, in millionths of a dollar.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        cost_micros: u64,
+    },
     /// A turn was asked, and no answer came.
     Failed { turn: u32, fault: TurnFault, message: String, ms: u64 },
     /// A call was begun. Whether it did anything is unknown until it is finished.
@@ -31,6 +41,23 @@ pub enum AgentAct {
     Nudged { turn: u32, words: String },
     /// A person said something to the agent.
     Steered { words: Content, by: String },
+    /// What the session may use from here on, all that it used before included.
+    Budgeted { caps: Caps, by: String },
+}
+
+/// What a session may use. Money is in millionths of a dollar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caps {
+    pub tokens: u64,
+    /// While somebody drives it; what waits for a person uses no time.
+    pub time_ms: u64,
+    pub money_micros: u64,
+    pub turns: u64,
+    /// For it and all sessions of its tree.
+    pub task_money_micros: u64,
+    /// For all sessions of one day.
+    pub day_money_micros: u64,
 }
 
 /// A call that an agent wants made.
@@ -82,4 +109,35 @@ pub enum TurnFault {
     Garbage,
     /// A script and the world do not fit.
     Unscripted,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every act that was ever shipped, as it was stored.
+    const ACTS: &[&str] = &[
+        r#"{"act":"assigned","agent":"rehearsal","settings":{"inline":{}}}"#,
+        r#"{"act":"answered","turn":1,"said":{"inline":"so"},"calls":[],"order":"at_once","usage":{"input":1,"output":2},"ms":3}"#,
+        r#"{"act":"answered","turn":1,"said":{"inline":"so"},"calls":[],"order":"one_by_one","usage":{"input":1,"output":2},"ms":3,"cost_micros":4}"#,
+        r#"{"act":"failed","turn":1,"fault":"stalled","message":"nothing came","ms":3}"#,
+        r#"{"act":"call_started","turn":1,"call":0}"#,
+        r#"{"act":"call_finished","turn":1,"call":0,"tool":"bash","outcome":"stopped","exit":1,"result":{"inline":"so"},"ms":3}"#,
+        r#"{"act":"nudged","turn":1,"words":"go on"}"#,
+        r#"{"act":"steered","words":{"inline":"left"},"by":"ada"}"#,
+        r#"{"act":"budgeted","caps":{"tokens":1,"time_ms":2,"money_micros":3,"turns":4,"task_money_micros":5,"day_money_micros":6},"by":"ada"}"#,
+    ];
+
+    #[test]
+    fn every_act_reads_back_to_its_bytes() {
+        for stored in ACTS {
+            let act: AgentAct = serde_json::from_str(stored).unwrap();
+            assert_eq!(serde_json::to_string(&act).unwrap(), *stored);
+        }
+    }
 }

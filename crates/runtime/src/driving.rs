@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use longhaul_agent::{Agent as _, Rehearsal, TurnRequest};
+use longhaul_agent::{Agent as _, Rehearsal, Silence, TurnRequest};
 use longhaul_core::cassette;
-use longhaul_core::session::{At, Session};
+use longhaul_core::session::{At, NewBudget, Session};
 use longhaul_core::walk::view::StepView;
 use longhaul_events::{AgentAct, CheckoutKind, SessionId};
 use longhaul_store::watch::Watcher;
@@ -29,6 +29,8 @@ pub struct NewDrive {
     pub walls: Walled,
     /// The branch to start from.
     pub base: Option<String>,
+    /// In place of what the settings say, such as `tokens=50k,turns=30`.
+    pub budget: Option<String>,
     pub by: String,
 }
 
@@ -50,7 +52,8 @@ pub struct Drive {
 impl System {
     /// Starts a session in a worktree of its own, and somebody who drives it and outlives this process.
     pub fn drive(&self, commands: &Commands, new: NewDrive) -> Result<Drive, Error> {
-        cassette::parse(&new.cassette.path, &new.cassette.text)?;
+        cassette::parse(&new.cassette.path, &new.cassette.text)?.pricing.known()?;
+        let caps = self.caps_with(new.budget.as_deref())?;
         let start = self.prepared(commands, new.walk)?;
         let view = commands.start_session(&start)?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
@@ -59,12 +62,12 @@ impl System {
             kind: CheckoutKind::Borrowed,
             base: new.base,
             secrets: SecretFiles::Give,
-            by: new.by,
+            by: new.by.clone(),
         };
         let made = self.make_worktree(commands, &worktree)?;
         let Script { path, text } = new.cassette;
         let assignment = Assignment { cassette: text, path, level: new.walls };
-        commands.assign(session, "rehearsal", &json!(assignment))?;
+        commands.assign(session, "rehearsal", &json!(assignment), &NewBudget { caps, by: new.by })?;
         self.start_runner(session)?;
         let mut warnings = view.warnings;
         warnings.extend(made.warnings);
@@ -101,7 +104,8 @@ impl System {
         let path = settings["path"].as_str().unwrap_or("the cassette");
         let mut agent = Rehearsal::new(cassette::parse(path, text)?);
         commands.each_turn(id, |asked, talk| {
-            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers() });
+            let answers = talk.last_answers();
+            let _ = agent.turn(&TurnRequest { asked, answers: &answers, silence: Silence::Skipped });
         })?;
         Ok(agent.end().err())
     }

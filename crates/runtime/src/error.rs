@@ -133,6 +133,10 @@ pub enum Error {
     Tool(#[source] longhaul_agent::tools::Broken),
     #[error(transparent)]
     Cassette(#[from] longhaul_core::cassette::Error),
+    #[error(transparent)]
+    Budget(#[from] longhaul_core::budget::Error),
+    #[error("no agent of ours does the steps of session `{0}`, so there is no budget to change; whoever does them has their own")]
+    NoAgent(SessionId),
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
     #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
@@ -209,6 +213,7 @@ impl Error {
                 | longhaul_exec::Error::SandboxPath { .. }
                 | longhaul_exec::Error::SandboxHidden { .. },
             ) => "E0801",
+            Self::Budget(_) | Self::NoAgent(_) => "E0901",
             Self::PathNotText(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
@@ -263,6 +268,7 @@ impl Error {
             | Self::TooShortToRedact(_)
             | Self::BadAnswer(_)
             | Self::BadStart(_)
+            | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
@@ -278,6 +284,8 @@ impl Error {
             | Self::UnderAgent
             | Self::NotConfirmed { .. }
             | Self::NoWorkflow(_)
+            | Self::Budget(_)
+            | Self::NoAgent(_)
             | Self::GateNotOpen { .. }
             | Self::WeakTerminal { .. }
             | Self::NoSessionInExport

@@ -3,6 +3,7 @@
 //! Everybody above reaches the system through [`Commands`], which write, and [`Reader`], which only reads.
 //! What needs the store to itself is in [`maintenance`].
 
+mod budgeting;
 mod clock;
 mod commands;
 mod config;
@@ -46,7 +47,7 @@ pub use reader::{
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use resuming::ResumeQuery;
-pub use runner::{Walled, run_apart, run_work};
+pub use runner::{Patience, Walled, run_apart, run_work};
 pub use starting::NewWalk;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};
@@ -71,18 +72,18 @@ pub mod types {
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;
     pub use longhaul_core::trust::{Change, Changed};
-    pub use longhaul_core::units::show_size;
+    pub use longhaul_core::units::{show_count, show_duration, show_money, show_size};
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
     pub use longhaul_core::workflow::Workflow;
     pub use longhaul_core::workflow::answer::{Answer, NotesRequired, Requires};
     pub use longhaul_core::workflow::suggest::closest;
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
-        CallOutcome, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
+        CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
         Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp,
         Verdict as GateVerdict, WorkspaceId,
     };
-    pub use longhaul_store::views::{GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
+    pub use longhaul_store::views::{DrivenRow, GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;
     pub use longhaul_store::{
         Backup, Collected, Exported, Imported, Names, Recovered, Redacted, Restored, StreamReport, Verdict,

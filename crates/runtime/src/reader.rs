@@ -7,6 +7,7 @@ mod find;
 mod following;
 mod gates;
 mod long_notes;
+mod paying;
 mod ranking;
 mod story;
 mod trusted;

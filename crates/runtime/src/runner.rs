@@ -8,22 +8,22 @@ mod crew;
 mod gather;
 mod giving_up;
 pub(crate) mod leftovers;
+mod limits;
 mod perform;
 mod permission;
+mod switch;
 #[cfg(test)]
 mod tests;
 mod wait;
+mod watch;
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
 use longhaul_core::workflow::step::RunWhat;
 use longhaul_events::{Epoch, SessionId};
-use longhaul_exec::Stopper;
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_store::StoreError;
 use serde_json::{Value, json};
@@ -38,10 +38,12 @@ pub use crew::Walled;
 pub(crate) use leftovers::is_dead;
 use leftovers::{SessionLabel, this_process};
 use permission::Refusal;
+use switch::StopSwitch;
+pub use watch::Patience;
+use watch::Stopwatch;
 
 /// How long a runner that died keeps others waiting.
 const LEASE_MS: u64 = 15_000;
-const RENEW_EVERY: Duration = Duration::from_secs(5);
 /// How long a known outcome waits for a store that cannot take it.
 const KEEP_TRYING: Duration = Duration::from_mins(10);
 const TRY_EVERY: Duration = Duration::from_secs(1);
@@ -65,7 +67,8 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(error) => return Err(error),
         };
         let sandbox = crew.as_ref().map(|crew| crew.sandbox.clone());
-        let driven = Driven { system, commands: &commands, id, epoch, label: &label, sandbox };
+        let stopwatch = Stopwatch { before_ms: commands.wall_clock(id)?.ms_before(epoch), since: Instant::now() };
+        let driven = Driven { system, commands: &commands, id, epoch, label: &label, sandbox, stopwatch };
         let done = match (due, &mut crew) {
             (Due::Step, Some(crew)) => driven.have_done(crew),
             (Due::Step, None) | (Due::Work, _) => driven.work(),
@@ -104,6 +107,7 @@ struct Driven<'a> {
     label: &'a SessionLabel,
     /// The walls of an agent of ours. What it may have written is run behind them too.
     sandbox: Option<Sandbox>,
+    stopwatch: Stopwatch,
 }
 
 impl Driven<'_> {
@@ -158,55 +162,6 @@ impl Driven<'_> {
             (None, Some(gather)) => gather::gather(gather, order, &place),
             (None, None) => could_not_run("this kind of step is not a runner's"),
         }))
-    }
-
-    /// Renews the lease while something goes on, and ends it when the lease is gone.
-    fn keeping_lease<T>(&self, stop: &StopSwitch, act: impl FnOnce() -> T) -> T {
-        let (done, wait) = mpsc::channel::<()>();
-        std::thread::scope(|scope| {
-            scope.spawn(move || {
-                while wait.recv_timeout(RENEW_EVERY) == Err(RecvTimeoutError::Timeout) {
-                    match self.commands.renew_driver(self.id, self.epoch, LEASE_MS) {
-                        Ok(()) => {}
-                        Err(Error::Session(_)) => stop.stop(),
-                        Err(error) => tracing::warn!(%error, session = %self.id, "could not renew the lease"),
-                    }
-                }
-            });
-            let result = act();
-            drop(done);
-            result
-        })
-    }
-}
-
-/// Ends the programs that are running, and those that would be started next.
-#[derive(Debug, Default)]
-struct StopSwitch(Mutex<StopState>);
-
-#[derive(Debug, Default)]
-struct StopState {
-    stopped: bool,
-    programs: Vec<Stopper>,
-}
-
-impl StopSwitch {
-    fn stop(&self) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.stopped = true;
-        state.programs.iter().for_each(Stopper::stop);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).stopped
-    }
-
-    fn watch(&self, program: Stopper) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.stopped {
-            program.stop();
-        }
-        state.programs.push(program);
     }
 }
 

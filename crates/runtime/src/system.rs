@@ -20,6 +20,7 @@ use crate::doctor::{Checkup, Progress};
 use crate::error::Error;
 use crate::places::Places;
 use crate::reader::Reader;
+use crate::runner::Patience;
 use crate::secrets;
 use crate::workspaces;
 
@@ -42,11 +43,12 @@ pub struct System {
     tell_of_work: Option<fn(&StepView)>,
     /// Set once nobody waits for answers any more.
     deserted: Option<Arc<AtomicBool>>,
+    patience: Patience,
 }
 
 impl System {
     pub fn new(settings: Settings) -> Self {
-        Self { settings, deadline: None, tell_of_work: None, deserted: None }
+        Self { settings, deadline: None, tell_of_work: None, deserted: None, patience: Patience::default() }
     }
 
     /// The same, for one call that has to be answered by then, however often it waits.
@@ -69,6 +71,17 @@ impl System {
     #[must_use]
     pub fn while_somebody_waits(self, deserted: Arc<AtomicBool>) -> Self {
         Self { deserted: Some(deserted), ..self }
+    }
+
+    /// The same with less patience: no test waits for half an hour.
+    #[cfg(any(test, feature = "testing"))]
+    #[must_use]
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
+    }
+
+    pub(crate) const fn patience(&self) -> Patience {
+        self.patience
     }
 
     pub(crate) fn is_deserted(&self) -> bool {

@@ -46,6 +46,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "BRANCH")]
     base: Option<String>,
 
+    /// What it may use, in place of what the settings say; some of `tokens=50k,time=10m,money=2usd,turns=30`.
+    #[arg(long, value_name = "CAPS")]
+    budget: Option<String>,
+
     /// Return as soon as it is under way.
     #[arg(long)]
     detach: bool,
@@ -93,6 +97,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
                 WallWord::None => Walled::None,
             },
             base: args.base.clone(),
+            budget: args.budget.clone(),
             by: terminal::user_name(),
         },
     )?;

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use super::{
     Act, Cassette, DEFAULT_WINDOW, Error, Failure, Fault, Order, Scripted, ScriptedCall, Usage, When,
 };
-use crate::units::{parse_count, parse_duration_ms};
+use crate::budget::{Price, Pricing};
+use crate::units::{parse_count, parse_duration_ms, parse_money_micros};
 
 /// The only form of the file there is so far.
 const FORM: u32 = 1;
@@ -18,8 +19,25 @@ const FORM: u32 = 1;
 struct File {
     cassette: u32,
     window: Option<Count>,
+    price: Option<PriceEntry>,
+    max_output: Option<Count>,
     turns: Vec<Turn>,
     otherwise: Option<Otherwise>,
+}
+
+/// Per million tokens, or what it is to play an agent whose price nobody knows.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum PriceEntry {
+    Word(String),
+    Known(KnownPrice),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct KnownPrice {
+    input: String,
+    output: String,
 }
 
 /// A script never makes an answer up.
@@ -110,11 +128,9 @@ pub fn parse(path: &str, text: &str) -> Result<Cassette, Error> {
             file.cassette
         )));
     }
-    let window = match file.window {
-        None => DEFAULT_WINDOW,
-        Some(Count::Number(tokens)) => tokens,
-        Some(Count::Text(text)) => parse_count(&text).map_err(|problem| error(problem.to_string()))?,
-    };
+    let window = file.window.map_or(Ok(DEFAULT_WINDOW), Count::tokens).map_err(error)?;
+    let max_output = file.max_output.map(Count::tokens).transpose().map_err(error)?;
+    let pricing = pricing(file.price).map_err(error)?;
     match file.otherwise {
         None | Some(Otherwise::Fail) => {}
     }
@@ -122,7 +138,30 @@ pub fn parse(path: &str, text: &str) -> Result<Cassette, Error> {
     let turns: Result<Vec<Scripted>, String> = turns
         .map(|(index, turn)| turn.scripted().map_err(|why| format!("turn {}: {why}", index + 1)))
         .collect();
-    Ok(Cassette { window, turns: turns.map_err(error)? })
+    Ok(Cassette { window, pricing, max_output, turns: turns.map_err(error)? })
+}
+
+impl Count {
+    fn tokens(self) -> Result<u64, String> {
+        match self {
+            Self::Number(tokens) => Ok(tokens),
+            Self::Text(text) => parse_count(&text).map_err(|problem| problem.to_string()),
+        }
+    }
+}
+
+fn pricing(entry: Option<PriceEntry>) -> Result<Pricing, String> {
+    let money = |text: &str| parse_money_micros(text).map_err(|problem| problem.to_string());
+    match entry {
+        None => Ok(Pricing::Known(Price::default())),
+        Some(PriceEntry::Known(KnownPrice { input, output })) => {
+            Ok(Pricing::Known(Price { input_micros: money(&input)?, output_micros: money(&output)? }))
+        }
+        Some(PriceEntry::Word(word)) if word == "unknown" => Ok(Pricing::Unknown),
+        Some(PriceEntry::Word(word)) => Err(format!(
+            "`price: {word}` is no price; write `price: {{ input: 3usd, output: 15usd }}` (per million tokens), or `unknown`"
+        )),
+    }
 }
 
 impl Turn {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use super::{Asked, Cassette, Scripted};
+use super::{Asked, Cassette, Scripted, Usage};
+use crate::budget::Pricing;
 
 /// A cassette in the machine.
 #[derive(Debug, Clone)]
@@ -38,12 +39,28 @@ impl Tape {
         self.cassette.window
     }
 
+    pub fn pricing(&self) -> Pricing {
+        self.cassette.pricing
+    }
+
+    pub fn max_output(&self) -> Option<u64> {
+        self.cassette.max_output
+    }
+
+    /// What the next turn for whoever stands there will use, without playing it.
+    pub fn peek(&self, asked: &Asked) -> Option<Usage> {
+        self.place(asked).map(|index| self.cassette.turns[index].usage)
+    }
+
+    fn place(&self, asked: &Asked) -> Option<usize> {
+        let mut turns = self.cassette.turns.iter().zip(&self.played);
+        turns.position(|(turn, played)| !*played && turn.when.fits(asked))
+    }
+
     /// The next turn for whoever stands there. Fed again with what was asked before, it comes to the same place: that
     /// is how a session which died is taken up.
     pub fn next(&mut self, asked: &Asked) -> Result<&Scripted, Unscripted> {
-        let turns = self.cassette.turns.iter().zip(&self.played);
-        let place = turns.enumerate().find(|(_, (turn, played))| !**played && turn.when.fits(asked));
-        let Some((index, _)) = place else { return Err(Unscripted { asked: asked.clone() }) };
+        let Some(index) = self.place(asked) else { return Err(Unscripted { asked: asked.clone() }) };
         self.played[index] = true;
         Ok(&self.cassette.turns[index])
     }

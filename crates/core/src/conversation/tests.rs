@@ -15,7 +15,7 @@ fn answered(turn: u32, tools: &[&str]) -> AgentAct {
         calls: tools.iter().map(|tool| call(tool)).collect(),
         order: CallOrder::OneByOne,
         usage: TokenCount { input: 10, output: 1 },
-        ms: 1,
+        ms: 1, cost_micros: 0,
     }
 }
 
@@ -70,7 +70,7 @@ fn calls_that_belong_together_are_made_at_once() {
     let AgentAct::Answered { turn, said, calls, usage, ms, .. } = answered(1, &["read", "grep"]) else {
         unreachable!()
     };
-    let acts = [AgentAct::Answered { turn, said, calls, order: CallOrder::AtOnce, usage, ms }];
+    let acts = [AgentAct::Answered { turn, said, calls, order: CallOrder::AtOnce, usage, ms, cost_micros: 0 }];
     assert_eq!(next(&acts), Next::Call { turn: 1, calls: vec![0, 1] });
 }
 
@@ -145,7 +145,7 @@ fn a_command_that_ends_otherwise_than_its_script_says_is_an_end() {
     let mut expecting = call("bash");
     expecting.expect_exit = Some(0);
     let AgentAct::Answered { turn, said, order, usage, ms, .. } = answered(1, &[]) else { unreachable!() };
-    let first = AgentAct::Answered { turn, said, calls: vec![expecting], order, usage, ms };
+    let first = AgentAct::Answered { turn, said, calls: vec![expecting], order, usage, ms, cost_micros: 0 };
     let ended = |outcome, exit| AgentAct::CallFinished {
         turn: 1,
         call: 0,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    AgentAct, Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
+    AgentAct, Caps, Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
     OwnCheckout, Place, Reason, ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp,
     Verdict, WorkspaceId,
 };
@@ -115,6 +115,13 @@ pub enum Command {
         actor: Actor,
         agent: String,
         settings: Content,
+        budget: NewBudget,
+    },
+    /// What it may use from here on. A driver at work is not in the way, and learns of it before its next turn.
+    /// What was parked for want of it goes on.
+    SetBudget {
+        budget: NewBudget,
+        nonce: Nonce,
     },
     /// What happened between the session and the agent that its driver asks.
     Act {
@@ -187,11 +194,19 @@ impl Command {
             | Self::Checkpoint { .. }
             | Self::Report { .. }
             | Self::Assign { .. }
+            | Self::SetBudget { .. }
             | Self::Act { .. }
             | Self::Park { .. }
             | Self::Close { .. } => false,
         }
     }
+}
+
+/// Caps, and who set them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewBudget {
+    pub caps: Caps,
+    pub by: String,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -6,10 +6,12 @@ use longhaul_events::{
 };
 
 use super::command::{
-    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewGate, NewStep, Onward, OpenSession,
+    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewBudget, NewGate, NewStep, Onward, OpenSession,
     RefuseAttempt, Rejection, RewindTo,
 };
-use super::{Lease, MOST_RETURNS, OpenGate, Session, Workplace};
+use crate::budget;
+
+use super::{At, Lease, MOST_RETURNS, OpenGate, Park, Session, Workplace};
 
 /// The code of the reason that says how often one may still try.
 pub const ATTEMPTS_LEFT: &str = "attempts_left";
@@ -84,12 +86,14 @@ impl Session {
             Command::Report { kind, report } => {
                 Ok(vec![SessionEvent::Reported { node: self.node(), kind, report }])
             }
-            Command::Assign { actor, agent, settings } => {
+            Command::Assign { actor, agent, settings, budget } => {
                 let mut events = self.permit(actor)?;
                 let act = AgentAct::Assigned { agent, settings };
                 events.push(SessionEvent::Agent { node: self.node(), act });
+                events.push(budgeted(budget, self.node()));
                 Ok(events)
             }
+            Command::SetBudget { budget, nonce } => Ok(self.set_budget(budget, nonce)),
             Command::Act { epoch, acts } => {
                 self.lease_of(epoch)?;
                 let node = self.node();
@@ -252,6 +256,20 @@ impl Session {
         Ok(events)
     }
 
+    /// The step that was out is taken up as it was, if nothing but the want of means kept it from going on.
+    fn set_budget(&self, budget: NewBudget, nonce: Nonce) -> Vec<SessionEvent> {
+        match &self.at {
+            At::Parked(Park { out: Some(node), step, code, .. }) if budget::is_lifted_by_means(code) => {
+                let by = budget.by.clone();
+                let unparked = SessionEvent::Unparked { node: *node, nonce, step: step.clone(), by };
+                vec![unparked, budgeted(budget, Some(*node))]
+            }
+            At::Parked(_) | At::Nothing | At::Step(_) | At::Work(_) | At::Gate(_) => {
+                vec![budgeted(budget, self.node())]
+            }
+        }
+    }
+
     fn work(&self, epoch: Epoch, work: NodeId) -> Result<(), Rejection> {
         self.lease_of(epoch)?;
         self.working().filter(|open| open.work == work).map(|_| ()).ok_or(Rejection::NoSuchWork { work })
@@ -407,6 +425,11 @@ impl Trail<'_> {
             place,
         });
     }
+}
+
+fn budgeted(budget: NewBudget, node: Option<NodeId>) -> SessionEvent {
+    let NewBudget { caps, by } = budget;
+    SessionEvent::Agent { node, act: AgentAct::Budgeted { caps, by } }
 }
 
 /// A lease that ends far in the future was taken under a clock that was wrong.

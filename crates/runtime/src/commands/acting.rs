@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use longhaul_core::budget::{WallClock, day_of};
 use longhaul_core::cassette::Asked;
 use longhaul_core::conversation::Conversation;
-use longhaul_core::session::{Actor, Command};
-use longhaul_events::{AgentAct, Content, Epoch, NodeId, Reason, Seq, SessionEvent, SessionId, StepId};
+use longhaul_core::session::{Actor, Command, NewBudget, Rejection};
+use longhaul_events::{
+    AgentAct, Content, Epoch, NodeId, Nonce, Reason, Seq, SessionEvent, SessionId, StepId,
+};
 use serde_json::Value;
 
 use super::Commands;
@@ -14,13 +17,57 @@ use crate::recorder::{Contents, Decided};
 
 impl Commands {
     /// Has an agent of ours do the steps from here on.
-    pub(crate) fn assign(&self, id: SessionId, agent: &str, settings: &Value) -> Result<(), Error> {
+    pub(crate) fn assign(
+        &self,
+        id: SessionId,
+        agent: &str,
+        settings: &Value,
+        budget: &NewBudget,
+    ) -> Result<(), Error> {
         self.decide(id, &Contents::default(), |session| {
             let actor = Actor { epoch: None, now: self.clock.now() };
             let settings = Content::Inline(settings.clone());
-            let command = Command::Assign { actor, agent: agent.to_owned(), settings };
+            let (agent, budget) = (agent.to_owned(), budget.clone());
+            let command = Command::Assign { actor, agent, settings, budget };
             Ok(Decided::Events(session.decide(command)?, ()))
         })
+    }
+
+    /// Changes what a session may use. Whoever drives it goes by it from the next turn on; what was parked for want of it
+    /// goes on.
+    pub(crate) fn set_budget(&self, id: SessionId, budget: &NewBudget) -> Result<(), Error> {
+        self.decide(id, &Contents::default(), |session| {
+            let nonce = Nonce::from_bytes(self.entropy.bytes());
+            let command = Command::SetBudget { budget: budget.clone(), nonce };
+            Ok(Decided::Events(session.decide(command)?, ()))
+        })
+    }
+
+    /// How long a session was driven, as far as it is on record.
+    pub(crate) fn wall_clock(&self, id: SessionId) -> Result<WallClock, Error> {
+        let mut clock = WallClock::default();
+        self.each_decision(id, Seq(0), |decision| {
+            let events = decision.readable_events::<SessionEvent>()?;
+            events.iter().for_each(|event| clock.apply(decision.at, event));
+            Ok(None::<()>)
+        })?;
+        Ok(clock)
+    }
+
+    pub(crate) fn today(&self) -> i64 {
+        day_of(self.clock.now())
+    }
+
+    /// What the step says that was handed out at a node.
+    pub(crate) fn prompt_at(&self, id: SessionId, node: NodeId) -> Result<Content, Error> {
+        let found = self.each_decision(id, Seq(node.0.0.saturating_sub(1)), |decision| {
+            let events = decision.readable_events::<SessionEvent>()?;
+            Ok(events.into_iter().find_map(|event| {
+                let SessionEvent::StepHandedOut { node: at, prompt, .. } = event else { return None };
+                (at == node).then_some(prompt)
+            }))
+        })?;
+        found.ok_or_else(|| Rejection::NoSuchNode { node }.into())
     }
 
     /// Puts on record what happened between a session and its agent.

@@ -1,6 +1,6 @@
 //! What an agent did, told for people.
 
-use longhaul_events::{AgentAct, CallOutcome, TokenCount, TurnFault};
+use longhaul_events::{AgentAct, CallOutcome, Caps, TokenCount, TurnFault};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -20,6 +20,8 @@ pub enum AgentDid {
         calls: Vec<ToldCall>,
         usage: TokenCount,
         ms: u64,
+        /// In millionths of a dollar.
+        cost_micros: u64,
     },
     Failed {
         turn: u32,
@@ -48,6 +50,10 @@ pub enum AgentDid {
         words: String,
         by: String,
     },
+    Budgeted {
+        caps: Caps,
+        by: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -60,12 +66,13 @@ impl AgentDid {
     pub(super) fn tell(act: &AgentAct, reader: &Reader) -> Result<Self, Error> {
         Ok(match act {
             AgentAct::Assigned { agent, settings: _ } => Self::Assigned { agent: agent.clone() },
-            AgentAct::Answered { turn, said, calls, order: _, usage, ms } => {
+            AgentAct::Answered { turn, said, calls, order: _, usage, ms, cost_micros } => {
                 let told = |call: &longhaul_events::AgentCall| {
                     Ok(ToldCall { tool: call.tool.clone(), arguments: reader.value(&call.arguments)? })
                 };
                 let calls = calls.iter().map(told).collect::<Result<_, Error>>()?;
-                Self::Answered { turn: *turn, said: reader.words(said)?, calls, usage: *usage, ms: *ms }
+                let (usage, ms, cost_micros) = (*usage, *ms, *cost_micros);
+                Self::Answered { turn: *turn, said: reader.words(said)?, calls, usage, ms, cost_micros }
             }
             AgentAct::Failed { turn, fault, message, ms } => {
                 Self::Failed { turn: *turn, fault: *fault, message: message.clone(), ms: *ms }
@@ -82,6 +89,7 @@ impl AgentDid {
             },
             AgentAct::Nudged { turn, words } => Self::Nudged { turn: *turn, words: words.clone() },
             AgentAct::Steered { words, by } => Self::Steered { words: reader.words(words)?, by: by.clone() },
+            AgentAct::Budgeted { caps, by } => Self::Budgeted { caps: *caps, by: by.clone() },
         })
     }
 }

@@ -150,6 +150,7 @@ impl Reader {
                 | SessionEvent::WorkStarted { .. }
                 | SessionEvent::WorkFinished { .. }
                 | SessionEvent::Parked { .. }
+                | SessionEvent::Unparked { .. }
                 | SessionEvent::Checkpointed { .. }
                 | SessionEvent::Reported { .. }
                 | SessionEvent::Agent { .. }

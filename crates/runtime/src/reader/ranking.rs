@@ -196,7 +196,7 @@ fn same_place(then: Option<&Checkout>, here: Option<&Checkout>, because: &mut Ve
 #[cfg(test)]
 mod tests {
     use longhaul_events::{CloseOutcome, Seq, StepId};
-    use longhaul_store::views::Waiting;
+    use longhaul_store::views::{DrivenRow, Waiting};
 
     use super::*;
 
@@ -219,6 +219,7 @@ mod tests {
             checkout: None,
             notes: String::new(),
             driver: None,
+            driven: DrivenRow::default(),
             opened_at: Timestamp(0),
             updated_at: Timestamp(i64::from(number)),
             damage: None,

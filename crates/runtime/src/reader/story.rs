@@ -98,6 +98,10 @@ pub enum Happened {
         step: StepId,
         reasons: Vec<Reason>,
     },
+    Unparked {
+        step: StepId,
+        by: String,
+    },
     Noted {
         step: StepId,
         notes: String,
@@ -288,6 +292,7 @@ impl Teller<'_> {
             SessionEvent::Parked { node, step, reasons, .. } => {
                 Happened::Parked { step: self.learn(node, step), reasons }
             }
+            SessionEvent::Unparked { step, by, .. } => Happened::Unparked { step, by },
             SessionEvent::HandleReissued { node, .. } => Happened::HandleReissued { step: self.step(node) },
             SessionEvent::Rewound { to, reason, by } => {
                 Happened::Rewound { step: self.step(to), reason: reader.words(&reason)?, by }

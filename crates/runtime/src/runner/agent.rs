@@ -3,17 +3,21 @@
 use std::time::{Duration, Instant};
 
 use longhaul_agent::tools::{self, Desk, Room, ToolError, Walls};
-use longhaul_agent::{Agent, Fault, Turn, TurnRequest};
-use longhaul_core::cassette::{Asked, Order};
+use longhaul_agent::{Agent, Fault, Silence, Turn, TurnRequest};
+use longhaul_core::budget::Price;
+use longhaul_core::cassette::{Asked, Order, Usage};
 use longhaul_core::conversation::{Conversation, Next};
 use longhaul_core::session::Tip;
+use longhaul_core::units::show_duration;
 use longhaul_core::workflow::answer::Answer;
 use longhaul_events::{
-    AgentAct, AgentCall, CallOrder, CallOutcome, Content, Epoch, SessionId, TokenCount, TurnFault,
+    AgentAct, AgentCall, CallOrder, CallOutcome, Content, Epoch, Reason, SessionId, TokenCount, TurnFault,
 };
 use serde_json::{Map, Value};
 
-use super::{StopSwitch, giving_up};
+use super::limits::{Limits, estimate};
+use super::switch::{CutShort, StopSwitch};
+use super::giving_up;
 use crate::commands::Commands;
 use crate::commands::walking::Advance;
 use crate::error::Error;
@@ -41,6 +45,7 @@ pub(super) struct Hands<'a> {
     pub(super) room: &'a Room,
     pub(super) walls: &'a dyn Walls,
     pub(super) stop: &'a StopSwitch,
+    pub(super) limits: Limits<'a>,
 }
 
 /// How a call ended, before it is on record.
@@ -54,6 +59,7 @@ struct Ended {
 impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
+        let prompt = self.hands.commands.prompt_at(self.hands.id, tip.node)?;
         let mut conversation = Conversation::fold(&self.hands.commands.acts_at(self.hands.id, tip.node)?);
         while !self.hands.stop.is_stopped() {
             match conversation.next() {
@@ -62,10 +68,21 @@ impl Driving<'_> {
                     if self.hands.stop.is_stopped() {
                         return Ok(());
                     }
-                    let act = self.ask(turn, asked, &conversation);
+                    let answers = conversation.last_answers();
+                    let hands = &self.hands;
+                    let silence = Silence::Endured(&|ms| hands.endure(ms));
+                    let request = TurnRequest { asked, answers: &answers, silence };
+                    let turn_may_use = estimate(self.agent.foresee(&request), &conversation, &prompt);
+                    if let Some(reason) = self.hands.limits.before_turn(turn_may_use)? {
+                        return self.hands.park(reason);
+                    }
+                    let act = ask(self.agent, turn, &request, self.hands.limits.price);
                     self.hands.record(&mut conversation, &[act])?;
                 }
                 Next::Call { turn, calls } => {
+                    if let Some(reason) = self.hands.limits.before_calls()? {
+                        return self.hands.park(reason);
+                    }
                     let started: Vec<AgentAct> =
                         calls.iter().map(|call| AgentAct::CallStarted { turn, call: *call }).collect();
                     self.hands.record(&mut conversation, &started)?;
@@ -88,35 +105,40 @@ impl Driving<'_> {
                     self.hands
                         .record(&mut conversation, &[AgentAct::Nudged { turn, words: words.to_owned() }])?;
                 }
-                Next::Stop(stop) => {
-                    return self.hands.commands.park_step(
-                        self.hands.id,
-                        self.hands.epoch,
-                        &giving_up::reasons(stop),
-                    );
-                }
+                Next::Stop(stop) => return self.hands.park(giving_up::reason(stop)),
             }
         }
         Ok(())
     }
+}
 
-    fn ask(&mut self, turn: u32, asked: &Asked, conversation: &Conversation) -> AgentAct {
-        let start = Instant::now();
-        let answers = conversation.last_answers();
-        let answer = self.agent.turn(&TurnRequest { asked, answers: &answers });
-        match answer {
-            Ok(answer) => answered(turn, answer, elapsed(start)),
-            Err(fault) => AgentAct::Failed {
-                turn,
-                fault: fault_of(&fault),
-                message: fault.to_string(),
-                ms: elapsed(start),
-            },
+/// Asks for a turn, and says how that ended.
+fn ask(agent: &mut dyn Agent, turn: u32, request: &TurnRequest<'_>, price: Price) -> AgentAct {
+    let start = Instant::now();
+    match agent.turn(request) {
+        Ok(answer) => {
+            let cost_micros = price.of(tokens(answer.usage));
+            answered(turn, answer, elapsed(start), cost_micros)
+        }
+        Err(fault) => {
+            let (message, ms) = (fault.to_string(), elapsed(start));
+            AgentAct::Failed { turn, fault: fault_of(&fault), message, ms }
         }
     }
 }
 
 impl Hands<'_> {
+    fn park(&self, reason: Reason) -> Result<(), Error> {
+        self.commands.park_step(self.id, self.epoch, &[reason])
+    }
+
+    /// Waits for an agent that says nothing, as long as anybody would. Says how long that was.
+    fn endure(&self, ms: u64) -> u64 {
+        let start = Instant::now();
+        self.pause(Duration::from_millis(ms).min(self.system.patience().turn));
+        elapsed(start)
+    }
+
     fn pause(&self, length: Duration) {
         let start = Instant::now();
         while start.elapsed() < length && !self.stop.is_stopped() {
@@ -136,6 +158,7 @@ impl Hands<'_> {
             self.record(conversation, &[finished(turn, *call, only.tool.clone(), ended)])?;
             return Ok(false);
         }
+        self.stop.begin_calls();
         let ended = std::thread::scope(|scope| {
             let running: Vec<_> = wanted
                 .iter()
@@ -145,7 +168,9 @@ impl Hands<'_> {
                 .into_iter()
                 .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             joined.collect::<Result<Vec<_>, Error>>()
-        })?;
+        });
+        self.stop.calls_over();
+        let ended = ended?;
         let acts: Vec<AgentAct> =
             ended.into_iter().map(|(call, tool, ended)| finished(turn, call, tool, ended)).collect();
         self.record(conversation, &acts)?;
@@ -160,14 +185,15 @@ impl Hands<'_> {
         if let Some(tool) = tools::find(&call.tool) {
             return match tool.call(&Desk { room: self.room, walls: self.walls }, &arguments) {
                 Ok(answer) => {
-                    let outcome =
-                        if self.stop.is_stopped() { CallOutcome::Stopped } else { CallOutcome::Done };
-                    Ok(Ended {
-                        outcome,
-                        exit: answer.exit,
-                        text: self.commands.scrubbed(&answer.text),
-                        ms: elapsed(start),
-                    })
+                    let cut_short = self.stop.was_cut_short().filter(|_| answer.exit.is_none());
+                    let outcome = if self.stop.is_stopped() || cut_short.is_some() {
+                        CallOutcome::Stopped
+                    } else {
+                        CallOutcome::Done
+                    };
+                    let why = cut_short.map(|why| self.cut_short(why)).unwrap_or_default();
+                    let text = why + &self.commands.scrubbed(&answer.text);
+                    Ok(Ended { outcome, exit: answer.exit, text, ms: elapsed(start) })
                 }
                 Err(ToolError::Complaint(complaint)) => Ok(refused(complaint.to_string())),
                 Err(ToolError::Broken(broken)) => Err(Error::Tool(broken)),
@@ -185,6 +211,16 @@ impl Hands<'_> {
             Ok(Told::Step(_)) => Ok(refused("only `complete_step` hands a step in".to_owned())),
             Err(Error::BadAnswer(reasons)) => Ok(refused(words(&reasons))),
             Err(error) => Err(error),
+        }
+    }
+
+    fn cut_short(&self, why: CutShort) -> String {
+        match why {
+            CutShort::TimeIsUp => "stopped: the time of the session is used up\n".to_owned(),
+            CutShort::Silent => {
+                let ms = u64::try_from(self.system.patience().call.as_millis()).unwrap_or(u64::MAX);
+                format!("stopped: it did not end within {}; see what it waits for\n", show_duration(ms))
+            }
         }
     }
 
@@ -219,7 +255,11 @@ impl Hands<'_> {
 
 const INTERRUPTED: &str = "interrupted: outcome unknown. Whoever ran this call died while it ran. Look at the files before you go on.";
 
-fn answered(turn: u32, answer: Turn, ms: u64) -> AgentAct {
+const fn tokens(usage: Usage) -> TokenCount {
+    TokenCount { input: usage.input, output: usage.output }
+}
+
+fn answered(turn: u32, answer: Turn, ms: u64, cost_micros: u64) -> AgentAct {
     let call = |call: longhaul_agent::Call| AgentCall {
         tool: call.tool,
         arguments: Content::Inline(Value::Object(call.arguments)),
@@ -233,8 +273,9 @@ fn answered(turn: u32, answer: Turn, ms: u64) -> AgentAct {
             Order::OneByOne => CallOrder::OneByOne,
             Order::AtOnce => CallOrder::AtOnce,
         },
-        usage: TokenCount { input: answer.usage.input, output: answer.usage.output },
+        usage: tokens(answer.usage),
         ms,
+        cost_micros,
     }
 }
 
@@ -264,7 +305,7 @@ const fn fault_of(fault: &Fault) -> TurnFault {
     }
 }
 
-fn words(reasons: &[longhaul_events::Reason]) -> String {
+fn words(reasons: &[Reason]) -> String {
     let lines = reasons.iter().map(|reason| format!("{} Fix: {}", reason.message, reason.fix));
     lines.collect::<Vec<_>>().join("\n")
 }

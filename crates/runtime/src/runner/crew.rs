@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use longhaul_agent::tools::{Room, Walls};
-use longhaul_agent::{Agent, Rehearsal, TurnRequest};
+use longhaul_agent::{Agent, Rehearsal, Silence, TurnRequest};
 use longhaul_core::cassette;
 use longhaul_core::session::{Rejection, Tip, Workplace};
 use longhaul_events::{AgentAct, Epoch, OwnCheckout, SessionId};
@@ -12,6 +12,7 @@ use longhaul_exec::{Error as ExecError, Finished, Program};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::limits::Limits;
 use super::{Driven, StopSwitch, leftovers};
 use crate::commands::Commands;
 use crate::error::Error;
@@ -57,7 +58,8 @@ impl Crew {
         let mut agent = Rehearsal::new(cassette::parse(&assignment.path, &assignment.cassette)?);
         // A script comes to the same place when it is asked the same again.
         commands.each_turn(id, |asked, talk| {
-            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers() });
+            let answers = talk.last_answers();
+            let _ = agent.turn(&TurnRequest { asked, answers: &answers, silence: Silence::Skipped });
         })?;
         let session = commands.load_session(id)?;
         let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };
@@ -138,7 +140,14 @@ impl Driven<'_> {
             session: self.id,
             stop,
         };
+        let limits = Limits {
+            commands: self.commands,
+            id: self.id,
+            price: crew.agent.pricing().known()?,
+            stopwatch: self.stopwatch,
+        };
         let hands = Hands {
+            limits,
             system: self.system,
             commands: self.commands,
             id: self.id,

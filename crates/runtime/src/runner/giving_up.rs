@@ -4,10 +4,10 @@ use longhaul_core::conversation::{Stop, Stuck, Unexpected};
 use longhaul_events::{Reason, TurnFault};
 
 /// Why the step was given up, with what can be done about it.
-pub(super) fn reasons(stop: Stop) -> Vec<Reason> {
+pub(super) fn reason(stop: Stop) -> Reason {
     let go_on =
         "tell the agent something with `longhaul session steer`, or go back with `longhaul session rewind`";
-    let reason = match stop {
+    match stop {
         Stop::Stuck(Stuck::OnlyTalks) => {
             Reason::new("stuck", "the agent ends its turns without doing anything", go_on)
         }
@@ -26,8 +26,7 @@ pub(super) fn reasons(stop: Stop) -> Vec<Reason> {
                 "put the cassette or the checkout right and start again",
             )
         }
-    };
-    vec![reason]
+    }
 }
 
 fn no_answer(fault: TurnFault) -> Reason {

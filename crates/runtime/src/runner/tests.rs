@@ -1,10 +1,12 @@
 //! Sessions that a rehearsal agent drives, in a real repository and without walls.
 
+mod limits;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use longhaul_core::session::At;
+use longhaul_core::session::{At, NewBudget};
 use longhaul_events::{CallOutcome, CheckoutKind, CloseOutcome, SessionId};
 use longhaul_exec::{Program, run};
 use serde_json::{Map, json};
@@ -53,6 +55,17 @@ impl Home {
         })
     }
 
+    /// Adds a file to the repository.
+    fn commit(&self, name: &str, text: &str) {
+        let repository = self.path.join("repository");
+        fs::write(repository.join(name), text).unwrap();
+        for args in [vec!["add", "."], vec!["commit", "--quiet", "-m", name]] {
+            let named = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+            let git = Program::new("git").args(named).args(args).directory(&repository);
+            assert!(run(&git).unwrap().succeeded());
+        }
+    }
+
     /// A file of the session's own worktree.
     fn file(&self, id: SessionId, name: &str) -> String {
         let session = self.system().commands().unwrap().load_session(id).unwrap();
@@ -76,7 +89,8 @@ impl Home {
         system.make_worktree(&commands, &worktree).unwrap();
         let assignment =
             Assignment { cassette: cassette.to_owned(), path: "run.yml".to_owned(), level: Walled::None };
-        commands.assign(id, "rehearsal", &json!(assignment)).unwrap();
+        let budget = NewBudget { caps: limits::PLENTY, by: "ada".to_owned() };
+        commands.assign(id, "rehearsal", &json!(assignment), &budget).unwrap();
         id
     }
 

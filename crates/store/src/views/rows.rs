@@ -1,5 +1,7 @@
 //! The rows of the views, and how a decision changes them.
 
+mod driven;
+
 use longhaul_core::workflow::scope::cut;
 use longhaul_core::workspace::Workspace;
 use longhaul_events::{
@@ -7,6 +9,8 @@ use longhaul_events::{
     StreamId, StreamKind, Timestamp, WorkspaceEvent, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
+
+pub use driven::DrivenRow;
 
 use crate::log::{DamagedRow, Decision};
 
@@ -40,6 +44,7 @@ pub struct SessionRow {
     /// The newest notes, cut to what is worth searching.
     pub notes: String,
     pub driver: Option<Driver>,
+    pub driven: DrivenRow,
     pub opened_at: Timestamp,
     pub updated_at: Timestamp,
     pub damage: Option<String>,
@@ -53,8 +58,8 @@ pub enum Waiting {
     Agent,
     Work,
     Gate(GateRow),
-    /// With the first reason.
-    Parked(String),
+    /// A person, with the first reason.
+    Parked { code: String, because: String },
 }
 
 /// An open gate in a list.
@@ -138,6 +143,7 @@ impl Row {
                 checkout: None,
                 notes: String::new(),
                 driver: None,
+                driven: DrivenRow::default(),
                 opened_at: at,
                 updated_at: at,
                 damage: None,
@@ -168,7 +174,10 @@ impl Row {
         }
         match self {
             Self::Session(row) => {
-                decision.events().map_err(readable)?.iter().for_each(|event| row.apply(event));
+                for event in &decision.events().map_err(readable)? {
+                    row.apply(event);
+                    row.driven.apply(decision.at, event);
+                }
                 row.seq = decision.last_seq();
                 row.updated_at = decision.at;
             }
@@ -217,9 +226,11 @@ impl SessionRow {
                 self.wait(step, Waiting::Gate(gate));
             }
             SessionEvent::Parked { step, reasons, .. } => {
-                let words = reasons.first().map(|reason| reason.message.clone()).unwrap_or_default();
-                self.wait(step, Waiting::Parked(words));
+                let first = reasons.first().map(|first| (first.code.clone(), first.message.clone()));
+                let (code, because) = first.unwrap_or_default();
+                self.wait(step, Waiting::Parked { code, because });
             }
+            SessionEvent::Unparked { step, .. } => self.wait(step, Waiting::Agent),
             SessionEvent::WorkFinished { .. }
             | SessionEvent::GateAnswered { .. }
             | SessionEvent::GateExpired { .. } => self.waiting = Waiting::Nothing,

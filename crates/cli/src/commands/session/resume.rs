@@ -7,7 +7,7 @@ use longhaul_runtime::{Error, Ranked, Reader, Recap, ResumeQuery, System, clear_
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::error::CliError;
+use crate::error::{CliError, REFUSED};
 use crate::moment;
 use crate::output::{Format, Row, count, lines};
 use crate::step;
@@ -21,6 +21,11 @@ use crate::step;
 pub(crate) struct Args {
     /// An id, words from the goal or the notes, or a workflow.
     query: Vec<String>,
+
+    /// Change what an agent of ours may use for it, and go on with it if it stopped for want of that; some of
+    /// `tokens=50k,time=10m,money=2usd,turns=30`, or `same` to look at the settings again. A person's to say.
+    #[arg(long, value_name = "CAPS")]
+    budget: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -65,6 +70,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let Some(reader) = system.reader()? else { return nothing_open(context) };
     let ranked = system.resumable(&reader, &ResumeQuery { text, ..ResumeQuery::default() })?;
     let winner = clear_winner(&ranked);
+    if let (Some(budget), Some(winner)) = (&args.budget, winner) {
+        system.change_budget(&system.commands()?, winner.id, budget)?;
+    }
     let taken_up = winner.map(|winner| take_up(&system, &reader, winner.id)).transpose()?;
     let (view, recap) = taken_up.unzip();
     let rows: Vec<RankedRow<'_>> = ranked.iter().map(|ranked| RankedRow { ranked }).collect();
@@ -82,7 +90,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         _ if ranked.is_empty() => return nothing_open(context),
         _ => context.output.say("none is clearly meant; name one by its id, or by words from its notes"),
     }
-    Ok(ExitCode::SUCCESS)
+    // Whoever changes something has to say what.
+    Ok(if args.budget.is_some() { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS })
 }
 
 fn take_up(system: &System, reader: &Reader, id: SessionId) -> Result<(StepView, Recap), Error> {

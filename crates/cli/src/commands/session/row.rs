@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::moment;
 use crate::output::Row;
+use crate::usage::Usage;
 
 #[derive(Debug, Serialize)]
 pub(super) struct SessionLine {
@@ -16,6 +17,8 @@ pub(super) struct SessionLine {
     workflow: Option<String>,
     step: Option<String>,
     steps_finished: u64,
+    #[serde(flatten)]
+    pub(super) usage: Option<Usage>,
     workspace: Option<String>,
     checkout: Option<Checkout>,
     opened_at: String,
@@ -28,6 +31,7 @@ impl SessionLine {
         let (state, detail) = state(&row);
         Self {
             id: row.id.to_string(),
+            usage: Usage::of(&row.driven),
             state,
             detail,
             workflow: row.workflow,
@@ -78,7 +82,7 @@ fn state(row: &SessionRow) -> (&'static str, Option<String>) {
         (SessionStatus::Open, Waiting::Agent) => ("agent", None),
         (SessionStatus::Open, Waiting::Work) => ("work", None),
         (SessionStatus::Open, Waiting::Gate(gate)) => ("gate", Some(format!("{}.{}", row.id, gate.gate))),
-        (SessionStatus::Open, Waiting::Parked(reason)) => ("parked", Some(reason.clone())),
+        (SessionStatus::Open, Waiting::Parked { because, .. }) => ("parked", Some(because.clone())),
     }
 }
 

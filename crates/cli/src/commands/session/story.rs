@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use longhaul_runtime::types::{
-    CallOutcome, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind,
+    CallOutcome, Caps, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind, show_count,
+    show_duration, show_money,
 };
 use longhaul_runtime::{AgentDid, Branch, Happened, StoryEntry};
 use serde_json::{Map, Value};
@@ -18,6 +19,9 @@ const MOST_LETTERS: usize = 400;
 
 pub(super) fn words(session: &SessionLine, entries: &[StoryEntry]) -> String {
     let mut text = lines(&format!("Session {}: {}", session.id, session.in_words()), "");
+    if let Some(usage) = &session.usage {
+        text += &lines(&usage.in_words(), INDENT);
+    }
     for entry in entries {
         let mark = if entry.left_behind { "  (left behind)" } else { "" };
         let (first, more) = told(&entry.what);
@@ -93,6 +97,7 @@ fn told(what: &Happened) -> (String, Vec<String>) {
         Happened::Parked { step, reasons } => {
             (format!("parked at `{step}`: a person must look"), reasons.iter().map(reason).collect())
         }
+        Happened::Unparked { step, by } => alone(format!("{by} had it go on with `{step}`")),
         Happened::HandleReissued { step } => alone(format!("a fresh handle was given out for `{step}`")),
         Happened::Rewound { step, reason, by } => {
             (format!("{by} went back to `{step}`"), vec![reason.clone()])
@@ -137,7 +142,20 @@ fn agent(act: &AgentDid) -> (String, Vec<String>) {
         }
         AgentDid::Nudged { words, .. } => ("the agent was told to go on".to_owned(), vec![words.clone()]),
         AgentDid::Steered { words, by } => (format!("{by} told the agent"), vec![words.clone()]),
+        AgentDid::Budgeted { caps, by } => (format!("{by} set the budget"), vec![budget(caps)]),
     }
+}
+
+fn budget(caps: &Caps) -> String {
+    format!(
+        "{} tokens, {}, {}, {} turns; {} for the task, {} for the day",
+        show_count(caps.tokens),
+        show_duration(caps.time_ms),
+        show_money(caps.money_micros),
+        caps.turns,
+        show_money(caps.task_money_micros),
+        show_money(caps.day_money_micros)
+    )
 }
 
 const fn call_outcome(outcome: CallOutcome) -> &'static str {

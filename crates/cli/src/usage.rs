@@ -1,0 +1,56 @@
+//! What a session that an agent of ours does has used, and what it may use.
+
+use longhaul_runtime::types::{Caps, DrivenRow, show_count, show_duration, show_money};
+use serde::Serialize;
+
+/// For scripts. Money is in millionths of a dollar.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Usage {
+    used: Used,
+    budget: Option<Caps>,
+}
+
+#[derive(Debug, Serialize)]
+struct Used {
+    turns: u64,
+    input: u64,
+    output: u64,
+    time_ms: u64,
+    money_micros: u64,
+}
+
+impl Usage {
+    /// `None` for a session that somebody else drives.
+    pub(crate) fn of(row: &DrivenRow) -> Option<Self> {
+        row.agent.as_ref()?;
+        let spent = row.spent;
+        let used = Used {
+            turns: spent.turns,
+            input: spent.tokens.input,
+            output: spent.tokens.output,
+            time_ms: row.clock.ms(),
+            money_micros: spent.money_micros,
+        };
+        Some(Self { used, budget: row.caps })
+    }
+
+    /// In one line.
+    pub(crate) fn in_words(&self) -> String {
+        let Used { turns, input, output, time_ms, money_micros } = self.used;
+        let of = |used: String, cap: Option<String>| match cap {
+            Some(cap) => format!("{used} of {cap}"),
+            None => used,
+        };
+        let caps = self.budget.as_ref();
+        let tokens = show_count(input.saturating_add(output));
+        let time = show_duration(time_ms / 1000 * 1000).replace("0ms", "0s");
+        format!(
+            "used {} turns, {} tokens, {}, {}",
+            of(turns.to_string(), caps.map(|caps| caps.turns.to_string())),
+            of(tokens, caps.map(|caps| show_count(caps.tokens))),
+            of(time, caps.map(|caps| show_duration(caps.time_ms))),
+            of(show_money(money_micros), caps.map(|caps| show_money(caps.money_micros))),
+        )
+    }
+}

@@ -1,0 +1,64 @@
+//! What sessions may use: chosen when one starts, and changed by a person later.
+
+use longhaul_core::budget::{self, Price};
+use longhaul_core::session::{At, NewBudget, Park, Rejection, Session};
+use longhaul_events::{Caps, SessionId, TokenCount};
+
+use crate::commands::Commands;
+use crate::error::Error;
+use crate::system::System;
+use crate::terminal;
+
+impl System {
+    /// The caps of the settings, with some of them changed.
+    pub(crate) fn caps_with(&self, text: Option<&str>) -> Result<Caps, Error> {
+        let caps = self.config()?.caps;
+        Ok(text.map_or(Ok(caps), |text| budget::changed(caps, text))?)
+    }
+
+    /// Gives a session other caps, as in `tokens=100k`, and goes on with it if it was parked for want of them. Those of
+    /// its task and of the day are taken from the settings anew. A person's to do.
+    pub fn change_budget(&self, commands: &Commands, id: SessionId, text: &str) -> Result<(), Error> {
+        terminal::refuse_agents()?;
+        let session = commands.load_session(id)?;
+        if session.closed.is_some() {
+            return Err(Rejection::Closed.into());
+        }
+        if session.agent.is_none() {
+            return Err(Error::NoAgent(id));
+        }
+        let settings = self.config()?.caps;
+        let (task_money_micros, day_money_micros) = (settings.task_money_micros, settings.day_money_micros);
+        let now = Caps { task_money_micros, day_money_micros, ..session.caps.unwrap_or(settings) };
+        let caps = budget::changed(now, text)?;
+        let goes_on = is_out_of_means(&session);
+        if goes_on {
+            enough(commands, &session, &caps)?;
+        }
+        commands.set_budget(id, &NewBudget { caps, by: terminal::user_name() })?;
+        if goes_on {
+            self.start_runner(id)?;
+        }
+        Ok(())
+    }
+}
+
+fn is_out_of_means(session: &Session) -> bool {
+    match &session.at {
+        At::Parked(Park { out: Some(_), code, .. }) => budget::is_lifted_by_means(code),
+        At::Parked(_) | At::Nothing | At::Step(_) | At::Work(_) | At::Gate(_) => false,
+    }
+}
+
+/// Whoever gives too little again is told now, not after a runner has looked.
+fn enough(commands: &Commands, session: &Session, caps: &Caps) -> Result<(), Error> {
+    let time_ms = commands.wall_clock(session.id)?.ms();
+    let used = commands.used(session, time_ms, Price::default())?;
+    let turn = TokenCount { input: 0, output: 1 };
+    let within =
+        budget::after_turn(caps, &used).and_then(|()| budget::before_turn(caps, &used, turn, Price::default()));
+    within.map_err(|over| {
+        let message = over.reason(session.id).message;
+        budget::Error::TooLittle { message }.into()
+    })
+}

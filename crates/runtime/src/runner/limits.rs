@@ -1,0 +1,73 @@
+//! Whether a session may use more: asked before each turn, and before what a turn wants done.
+
+use longhaul_agent::Foresight;
+use longhaul_core::budget::{self, Exceeded, Price, Used};
+use longhaul_core::conversation::Conversation;
+use longhaul_core::session::Session;
+use longhaul_events::{Caps, Content, Reason, SessionId, TokenCount};
+
+use super::watch::Stopwatch;
+use crate::commands::Commands;
+use crate::error::Error;
+
+/// What a session is held to while this driver has it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits<'a> {
+    pub(super) commands: &'a Commands,
+    pub(super) id: SessionId,
+    pub(super) price: Price,
+    pub(super) stopwatch: Stopwatch,
+}
+
+impl Limits<'_> {
+    /// Why the next turn is not asked for.
+    pub(super) fn before_turn(&self, turn: TokenCount) -> Result<Option<Reason>, Error> {
+        self.judge(|caps, used| budget::before_turn(caps, used, turn, self.price))
+    }
+
+    /// Why nothing of what a turn wants is done.
+    pub(super) fn before_calls(&self) -> Result<Option<Reason>, Error> {
+        self.judge(budget::after_turn)
+    }
+
+    fn judge(
+        &self,
+        within: impl Fn(&Caps, &Used) -> Result<(), Exceeded>,
+    ) -> Result<Option<Reason>, Error> {
+        let session = self.commands.load_session(self.id)?;
+        let Some(caps) = session.caps else { return Ok(None) };
+        let used = self.commands.used(&session, self.stopwatch.ms(), self.price)?;
+        Ok(within(&caps, &used).err().map(|exceeded| exceeded.reason(self.id)))
+    }
+}
+
+/// What the next turn may use at most.
+pub(super) fn estimate(foresight: Foresight, conversation: &Conversation, prompt: &Content) -> TokenCount {
+    match foresight {
+        Foresight::Exactly(usage) => TokenCount { input: usage.input, output: usage.output },
+        Foresight::AtMost { output } => TokenCount { input: conversation.expected_input(prompt), output },
+    }
+}
+
+impl Commands {
+    /// What a session has used of all that is capped. Nobody is asked what others paid if this one pays nothing.
+    pub(crate) fn used(&self, session: &Session, time_ms: u64, price: Price) -> Result<Used, Error> {
+        let spent = session.spent;
+        let mut used = Used {
+            tokens: spent.tokens.input.saturating_add(spent.tokens.output),
+            time_ms,
+            turns: spent.turns,
+            money_micros: spent.money_micros,
+            task_money_micros: spent.money_micros,
+            day_money_micros: spent.money_micros,
+        };
+        if !price.is_free()
+            && let Some(reader) = self.reader()
+        {
+            let paid = reader.paid_beside(session.id, self.today())?;
+            used.task_money_micros = paid.task_micros;
+            used.day_money_micros = paid.day_micros;
+        }
+        Ok(used)
+    }
+}

@@ -1,0 +1,90 @@
+//! What ends the programs of a session: for good, or only the calls that are under way.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use longhaul_exec::Stopper;
+
+/// Ends the programs that are running, and those that would be started next.
+#[derive(Debug, Default)]
+pub(super) struct StopSwitch(Mutex<StopState>);
+
+#[derive(Debug, Default)]
+struct StopState {
+    stopped: bool,
+    programs: Vec<Stopper>,
+    calls: Option<Calls>,
+}
+
+/// Calls that are under way.
+#[derive(Debug, Clone, Copy)]
+struct Calls {
+    since: Instant,
+    ended: Option<CutShort>,
+}
+
+/// Why calls were ended while the session itself is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CutShort {
+    /// The session may not be at work any longer.
+    TimeIsUp,
+    /// No call takes that long.
+    Silent,
+}
+
+impl StopSwitch {
+    fn state(&self) -> MutexGuard<'_, StopState> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends everything, now.
+    pub(super) fn stop(&self) {
+        let mut state = self.state();
+        state.stopped = true;
+        state.programs.iter().for_each(Stopper::stop);
+    }
+
+    pub(super) fn is_stopped(&self) -> bool {
+        self.state().stopped
+    }
+
+    pub(super) fn watch(&self, program: Stopper) {
+        let mut state = self.state();
+        if state.stopped || state.calls.is_some_and(|calls| calls.ended.is_some()) {
+            program.stop();
+        }
+        state.programs.push(program);
+    }
+
+    /// From here on calls are under way, until [`Self::calls_over`].
+    pub(super) fn begin_calls(&self) {
+        let mut state = self.state();
+        state.programs.clear();
+        state.calls = Some(Calls { since: Instant::now(), ended: None });
+    }
+
+    pub(super) fn calls_over(&self) {
+        let mut state = self.state();
+        state.programs.clear();
+        state.calls = None;
+    }
+
+    /// Ends the calls that are under way. The first reason counts.
+    pub(super) fn cut_short(&self, because: CutShort) {
+        let mut state = self.state();
+        let Some(calls) = &mut state.calls else { return };
+        if calls.ended.is_none() {
+            calls.ended = Some(because);
+            state.programs.iter().for_each(Stopper::stop);
+        }
+    }
+
+    pub(super) fn was_cut_short(&self) -> Option<CutShort> {
+        self.state().calls?.ended
+    }
+
+    /// How long calls have been under way.
+    pub(super) fn calls_for(&self) -> Option<Duration> {
+        self.state().calls.map(|calls| calls.since.elapsed())
+    }
+}

@@ -1,0 +1,224 @@
+//! What a session may use, and how long nothing may be heard.
+
+use longhaul_core::session::NewBudget;
+use longhaul_events::{Caps, TurnFault};
+
+use super::*;
+
+pub(super) const PLENTY: Caps = Caps {
+    tokens: 400_000,
+    time_ms: 3_600_000,
+    money_micros: 5_000_000,
+    turns: 200,
+    task_money_micros: 20_000_000,
+    day_money_micros: 100_000_000,
+};
+
+fn budget(caps: Caps) -> NewBudget {
+    NewBudget { caps, by: "ada".to_owned() }
+}
+
+impl Home {
+    fn with_caps(&self, cassette: &str, caps: Caps) -> SessionId {
+        let id = self.assigned(cassette);
+        self.raise(id, caps);
+        id
+    }
+
+    fn raise(&self, id: SessionId, caps: Caps) {
+        self.system().commands().unwrap().set_budget(id, &budget(caps)).unwrap();
+    }
+
+    /// The code that the session is parked with, how many turns were answered, and what they cost.
+    fn parked(&self, id: SessionId) -> (String, u64, u64) {
+        let session = self.system().commands().unwrap().load_session(id).unwrap();
+        let At::Parked(park) = &session.at else { panic!("{:?}", session.at) };
+        assert_eq!(session.lease, None);
+        (park.code.clone(), session.spent.turns, session.spent.money_micros)
+    }
+
+    fn is_complete(&self, id: SessionId) -> bool {
+        let session = self.system().commands().unwrap().load_session(id).unwrap();
+        session.closed == Some(CloseOutcome::Completed)
+    }
+}
+
+const THIRSTY: &str = "
+cassette: 1
+turns:
+  - match: { step: look }
+    usage: { input: 600, output: 100 }
+    tools: [ { read: { path: login.sh } } ]
+  - match: { step: look }
+    usage: { input: 600, output: 100 }
+    complete: { notes: It is inverted. }
+  - match: { step: change }
+    usage: { input: 1, output: 1 }
+    complete: { notes: Nothing to do. }
+";
+
+#[test]
+fn a_turn_that_might_not_fit_is_not_asked_and_goes_on_with_a_larger_budget() {
+    let home = Home::new();
+    let id = home.with_caps(THIRSTY, Caps { tokens: 1399, ..PLENTY });
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.parked(id), ("budget_tokens".to_owned(), 1, 0));
+    home.raise(id, Caps { tokens: 1400, ..PLENTY });
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.parked(id), ("budget_tokens".to_owned(), 2, 0), "the step after it needs two more");
+    home.raise(id, Caps { tokens: 1402, ..PLENTY });
+    run_work(&home.system(), id).unwrap();
+    assert!(home.is_complete(id), "{:?}", home.did(id));
+    let turns: Vec<u32> = home
+        .did(id)
+        .into_iter()
+        .filter_map(|act| match act {
+            AgentDid::Answered { turn, .. } => Some(turn),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(turns, [1, 2, 1], "the conversation went on where it was");
+}
+
+#[test]
+fn turns_are_counted() {
+    let home = Home::new();
+    let id = home.with_caps(THIRSTY, Caps { turns: 2, ..PLENTY });
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.parked(id), ("budget_turns".to_owned(), 2, 0));
+}
+
+#[test]
+fn an_answer_that_used_more_than_was_left_is_kept_and_nothing_of_it_is_done() {
+    let home = Home::new();
+    let surprise = "
+cassette: 1
+max_output: 50
+turns:
+  - match: { step: look }
+    usage: { input: 5000, output: 50 }
+    tools: [ { edit: { path: login.sh, old: '-gt', new: '-ge' } } ]
+  - match: { step: look }
+    complete: { notes: Done. }
+  - match: { step: change }
+    complete: { notes: Done. }
+";
+    let id = home.with_caps(surprise, Caps { tokens: 4000, ..PLENTY });
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.parked(id), ("budget_tokens".to_owned(), 1, 0));
+    assert_eq!(home.file(id, "login.sh"), "test 1 -gt 1\n");
+    home.raise(id, Caps { tokens: 40_000, ..PLENTY });
+    run_work(&home.system(), id).unwrap();
+    assert!(home.is_complete(id), "{:?}", home.did(id));
+    assert_eq!(home.file(id, "login.sh"), "test 1 -ge 1\n", "the call of the answer that was there already");
+}
+
+#[test]
+fn what_a_model_will_read_is_estimated_from_what_it_read_and_what_came_since() {
+    let home = Home::new();
+    home.commit("large.txt", &"a".repeat(4000));
+    // The first turn reads 1,000 tokens; the second is expected to read those, the answer, and the file.
+    let script = "
+cassette: 1
+max_output: 100
+turns:
+  - match: { step: look }
+    usage: { input: 1000, output: 100 }
+    tools: [ { read: { path: large.txt } } ]
+  - match: { step: look }
+    complete: { notes: Done. }
+  - match: { step: change }
+    complete: { notes: Done. }
+";
+    let id = home.with_caps(script, Caps { tokens: 3200, ..PLENTY });
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.parked(id), ("budget_tokens".to_owned(), 1, 0));
+    let id = home.with_caps(script, Caps { tokens: 3500, ..PLENTY });
+    run_work(&home.system(), id).unwrap();
+    assert!(home.is_complete(id), "{:?}", home.did(id));
+}
+
+const COSTLY: &str = "
+cassette: 1
+price: { input: 3usd, output: 15usd }
+turns:
+  - match: { step: look }
+    usage: { input: 100000, output: 20000 }
+    complete: { notes: It is inverted. }
+  - match: { step: change }
+    usage: { input: 100000, output: 20000 }
+    complete: { notes: Nothing to do. }
+";
+
+#[test]
+fn money_is_capped_for_the_session_its_task_and_the_day() {
+    let home = Home::new();
+    for (caps, code) in [
+        (Caps { money_micros: 1_199_999, ..PLENTY }, "budget_money"),
+        (Caps { task_money_micros: 1_199_999, ..PLENTY }, "budget_task_money"),
+    ] {
+        let id = home.with_caps(COSTLY, caps);
+        run_work(&home.system(), id).unwrap();
+        assert_eq!(home.parked(id), (code.to_owned(), 1, 600_000));
+    }
+    // The two before have used 1.20 of the day.
+    let id = home.with_caps(COSTLY, Caps { day_money_micros: 2_300_000, ..PLENTY });
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.parked(id), ("budget_day_money".to_owned(), 1, 600_000));
+    let free = home.with_caps(THIRSTY, Caps { day_money_micros: 1, ..PLENTY });
+    run_work(&home.system(), free).unwrap();
+    assert!(home.is_complete(free), "what costs nothing is not stopped by what others paid");
+}
+
+#[test]
+fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
+    let home = Home::new();
+    let id = home.assigned(THIRSTY);
+    let patience = Patience { call: Duration::from_millis(700), ..Patience::default() };
+    let system = home.system().with_patience(patience);
+    let commands = system.commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
+    let label = SessionLabel::of(id, &system.places().data).unwrap();
+    let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
+    let driven =
+        Driven { system: &system, commands: &commands, id, epoch, label: &label, sandbox: None, stopwatch };
+    let stop = StopSwitch::default();
+    let finished = driven.keeping_lease(&stop, || {
+        stop.begin_calls();
+        let running = longhaul_exec::start(&Program::new("sleep").arg("100")).unwrap();
+        stop.watch(running.stopper());
+        running.wait().unwrap()
+    });
+    assert_eq!(finished.outcome, longhaul_exec::Outcome::Stopped);
+    assert!(finished.duration < Duration::from_secs(30), "{:?}", finished.duration);
+    assert_eq!((stop.was_cut_short(), stop.is_stopped()), (Some(switch::CutShort::Silent), false));
+    stop.calls_over();
+    assert_eq!(stop.was_cut_short(), None, "the next call is not ended");
+}
+
+#[test]
+fn a_turn_that_is_not_heard_of_has_stalled_and_is_asked_again() {
+    let home = Home::new();
+    let id = home.assigned(
+        "
+cassette: 1
+turns:
+  - match: { step: look }
+    fault: { kind: stall, for: 1h }
+  - match: { step: look }
+    complete: { notes: Done. }
+  - match: { step: change }
+    complete: { notes: Done. }
+",
+    );
+    let patience = Patience { turn: Duration::from_millis(300), ..Patience::default() };
+    let start = Instant::now();
+    run_work(&home.system().with_patience(patience), id).unwrap();
+    assert!(home.is_complete(id), "{:?}", home.did(id));
+    assert!((300..30_000).contains(&start.elapsed().as_millis()), "{:?}", start.elapsed());
+    let stalled = home.did(id).into_iter().any(|act| match act {
+        AgentDid::Failed { fault: TurnFault::Stalled, ms, .. } => ms >= 300,
+        _ => false,
+    });
+    assert!(stalled, "{:?}", home.did(id));
+}

@@ -1,0 +1,99 @@
+//! What a runner looks after while it acts: its lease, and what the session may use.
+
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use longhaul_core::session::Session;
+
+use super::switch::{CutShort, StopSwitch};
+use super::{Driven, LEASE_MS};
+use crate::error::Error;
+
+const RENEW_EVERY: Duration = Duration::from_secs(5);
+/// How soon a runner notices what others did to its session.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// How long nothing may be heard, before it counts as silence for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Patience {
+    /// Inside of a call.
+    pub call: Duration,
+    /// Between calls: a turn without an answer.
+    pub turn: Duration,
+}
+
+impl Default for Patience {
+    /// The longest silence that was ever seen and was none is six minutes and a half.
+    fn default() -> Self {
+        Self { call: Duration::from_mins(30), turn: Duration::from_mins(10) }
+    }
+}
+
+impl Driven<'_> {
+    /// Looks after the session while something goes on, and ends that when it may not go on.
+    pub(super) fn keeping_lease<T>(&self, stop: &StopSwitch, act: impl FnOnce() -> T) -> T {
+        let (done, wait) = mpsc::channel::<()>();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut watch = Watch { driven: self, stop, renewed: Instant::now() };
+                while wait.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+                    watch.look();
+                }
+            });
+            let result = act();
+            drop(done);
+            result
+        })
+    }
+}
+
+struct Watch<'a> {
+    driven: &'a Driven<'a>,
+    stop: &'a StopSwitch,
+    renewed: Instant,
+}
+
+impl Watch<'_> {
+    fn look(&mut self) {
+        let Driven { commands, id, epoch, .. } = *self.driven;
+        if self.renewed.elapsed() >= RENEW_EVERY {
+            self.renewed = Instant::now();
+            match commands.renew_driver(id, epoch, LEASE_MS) {
+                Ok(()) => {}
+                Err(Error::Session(_)) => self.stop.stop(),
+                Err(error) => tracing::warn!(%error, session = %id, "could not renew the lease"),
+            }
+        }
+        match commands.load_session(id) {
+            Ok(session) => self.judge(&session),
+            Err(error) => tracing::warn!(%error, session = %id, "could not look at the session"),
+        }
+    }
+
+    fn judge(&self, session: &Session) {
+        if session.lease.as_ref().is_none_or(|lease| lease.epoch != self.driven.epoch) {
+            self.stop.stop();
+        }
+        let Some(calls_for) = self.stop.calls_for() else { return };
+        let is_late = session.caps.is_some_and(|caps| self.driven.stopwatch.ms() >= caps.time_ms);
+        if is_late {
+            self.stop.cut_short(CutShort::TimeIsUp);
+        }
+        if calls_for >= self.driven.system.patience().call {
+            self.stop.cut_short(CutShort::Silent);
+        }
+    }
+}
+
+/// How long the session was at work: before this driver, and since.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stopwatch {
+    pub(super) before_ms: u64,
+    pub(super) since: Instant,
+}
+
+impl Stopwatch {
+    pub(super) fn ms(&self) -> u64 {
+        self.before_ms.saturating_add(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX))
+    }
+}

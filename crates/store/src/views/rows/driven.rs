@@ -1,0 +1,105 @@
+//! What a row shows of a session that an agent of ours does: what it used, and what it is doing.
+
+use std::collections::BTreeMap;
+
+use longhaul_core::budget::{WallClock, day_of};
+use longhaul_core::session::Spent;
+use longhaul_events::{AgentAct, Caps, SessionEvent, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// All of it is nothing for sessions that somebody else drives.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrivenRow {
+    /// Who does the steps.
+    pub agent: Option<String>,
+    pub spent: Spent,
+    pub caps: Option<Caps>,
+    pub clock: WallClock,
+    /// In millionths of a dollar, for each day on which something was paid.
+    pub money_by_day: BTreeMap<i64, u64>,
+    /// Until when the driver holds the session, unless it renews.
+    pub held_until: Option<Timestamp>,
+    /// The tool that is at work.
+    pub tool: Option<String>,
+    /// The tools that the newest turn wants used.
+    wanted: Vec<String>,
+    /// How many calls were begun and not ended.
+    under_way: u32,
+}
+
+impl DrivenRow {
+    pub(super) fn apply(&mut self, at: Timestamp, event: &SessionEvent) {
+        self.clock.apply(at, event);
+        match event {
+            SessionEvent::Agent { act, .. } => self.take(at, act),
+            SessionEvent::DriverTaken { expires_at, .. } | SessionEvent::DriverRenewed { expires_at, .. } => {
+                self.held_until = Some(*expires_at);
+            }
+            SessionEvent::DriverReleased { .. }
+            | SessionEvent::DriverExpired { .. }
+            | SessionEvent::Closed { .. } => {
+                self.held_until = None;
+                self.rest();
+            }
+            SessionEvent::StepFinished { .. } | SessionEvent::StepHandedOut { .. } => self.rest(),
+            SessionEvent::Opened { .. }
+            | SessionEvent::HandleReissued { .. }
+            | SessionEvent::Forked { .. }
+            | SessionEvent::WorkflowPinned { .. }
+            | SessionEvent::VarsChanged { .. }
+            | SessionEvent::WayChosen { .. }
+            | SessionEvent::LoopExhausted { .. }
+            | SessionEvent::AttemptRefused { .. }
+            | SessionEvent::WorkBegan { .. }
+            | SessionEvent::WorkStarted { .. }
+            | SessionEvent::WorkFinished { .. }
+            | SessionEvent::GateOpened { .. }
+            | SessionEvent::GateAnswered { .. }
+            | SessionEvent::GateExpired { .. }
+            | SessionEvent::Parked { .. }
+            | SessionEvent::Unparked { .. }
+            | SessionEvent::Checkpointed { .. }
+            | SessionEvent::Reported { .. }
+            | SessionEvent::Rewound { .. }
+            | SessionEvent::Continued { .. }
+            | SessionEvent::CheckoutMade { .. }
+            | SessionEvent::Snapshotted { .. }
+            | SessionEvent::CheckoutRemoved { .. } => {}
+        }
+    }
+
+    fn take(&mut self, at: Timestamp, act: &AgentAct) {
+        self.spent.add(act);
+        match act {
+            AgentAct::Assigned { agent, .. } => self.agent = Some(agent.clone()),
+            AgentAct::Budgeted { caps, .. } => self.caps = Some(*caps),
+            AgentAct::Answered { calls, cost_micros, .. } => {
+                self.rest();
+                self.wanted = calls.iter().map(|call| call.tool.clone()).collect();
+                if *cost_micros > 0 {
+                    let day = self.money_by_day.entry(day_of(at)).or_default();
+                    *day = day.saturating_add(*cost_micros);
+                }
+            }
+            AgentAct::CallStarted { call, .. } => {
+                let tool = usize::try_from(*call).ok().and_then(|call| self.wanted.get(call));
+                self.tool = tool.cloned();
+                self.under_way += 1;
+            }
+            AgentAct::CallFinished { .. } => {
+                self.under_way = self.under_way.saturating_sub(1);
+                if self.under_way == 0 {
+                    self.tool = None;
+                }
+            }
+            AgentAct::Failed { .. } | AgentAct::Nudged { .. } | AgentAct::Steered { .. } => {}
+        }
+    }
+
+    /// Nothing is under way.
+    fn rest(&mut self) {
+        self.tool = None;
+        self.wanted.clear();
+        self.under_way = 0;
+    }
+}
