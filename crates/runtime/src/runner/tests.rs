@@ -10,7 +10,7 @@ use longhaul_exec::{Program, run};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
-use super::crew::{Assignment, Walled};
+use super::crew::{Assignment, PinnedReach, Walled};
 use super::*;
 use crate::places::Places;
 use crate::system::Settings;
@@ -74,8 +74,12 @@ impl Home {
             by: "ada".to_owned(),
         };
         system.make_worktree(&commands, &worktree).unwrap();
-        let assignment =
-            Assignment { cassette: cassette.to_owned(), path: "run.yml".to_owned(), level: Walled::None };
+        let assignment = Assignment {
+            cassette: cassette.to_owned(),
+            path: "run.yml".to_owned(),
+            level: Walled::None,
+            reach: PinnedReach::default(),
+        };
         commands.assign(id, "rehearsal", &json!(assignment)).unwrap();
         id
     }
