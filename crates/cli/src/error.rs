@@ -57,6 +57,8 @@ pub(crate) enum CliError {
         "the token of `{name}` is too short or holds spaces; set one of 16 letters or more without spaces"
     )]
     WeakToken { name: &'static str },
+    #[error("there is no gateway at `{}`; this is for agents in the sandbox of a session, which find it by `LONGHAUL_GATEWAY`", socket.display())]
+    NoGateway { socket: PathBuf },
     #[error("`{0}` is not an error code; `longhaul explain` lists them")]
     UnknownCode(String),
     #[error("there is no command `{words}`; {}", advice(meant.as_deref()))]
@@ -99,6 +101,7 @@ impl CliError {
             | Self::Mcp(_)
             | Self::Listen { .. }
             | Self::WeakToken { .. }
+            | Self::NoGateway { .. }
             | Self::UnknownCode(_)
             | Self::UnknownCommand { .. } => None,
         }
@@ -121,9 +124,12 @@ impl CliError {
             | Self::WeakToken { .. }
             | Self::UnknownCode(_)
             | Self::UnknownCommand { .. } => Kind::Usage,
-            Self::File { .. } | Self::NoStore { .. } | Self::NoHome | Self::Mcp(_) | Self::Listen { .. } => {
-                Kind::Environment
-            }
+            Self::File { .. }
+            | Self::NoGateway { .. }
+            | Self::NoStore { .. }
+            | Self::NoHome
+            | Self::Mcp(_)
+            | Self::Listen { .. } => Kind::Environment,
         }
     }
 

@@ -5,6 +5,7 @@
 
 mod budget;
 mod checkout;
+mod sandbox;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,6 +15,7 @@ use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
 pub use checkout::{CheckoutConfig, CopiedFile, SetupCommand};
+pub use sandbox::{SandboxConfig, SandboxLevel, SandboxNetwork};
 
 use longhaul_events::Caps;
 
@@ -43,6 +45,8 @@ enum Kind {
     Cap(&'static str),
     /// `slot=target`, with commas between them; a later place adds to an earlier one, slot by slot.
     Bindings,
+    /// One of some words, or a list with commas; the section reads it.
+    Text,
 }
 
 pub const KEYS: &[Key] = &[
@@ -105,6 +109,36 @@ pub const KEYS: &[Key] = &[
         default: "20G",
         about: "above this size of the data directory `doctor` and `gc` warn",
         kind: Kind::Size,
+    },
+    Key {
+        path: sandbox::ACCEPT_REDUCED,
+        default: "false",
+        about: "whether level `reduced` will do where level `full` does not work",
+        kind: Kind::Text,
+    },
+    Key {
+        path: sandbox::CACHES,
+        default: "",
+        about: "folders in the home that agents may change too, as `~/.cargo/registry,~/.npm`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: sandbox::HOSTS,
+        default: "",
+        about: "hosts that are let through, as `docs.example.com,*.example.org:8443`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: sandbox::LEVEL,
+        default: "full",
+        about: "how strong the walls around an agent are: `full`, `reduced` or `none`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: sandbox::NETWORK,
+        default: "allow-list",
+        about: "what an agent reaches: `none`, `allow-list` (the hosts that are let through) or `open`",
+        kind: Kind::Text,
     },
 ];
 
@@ -181,6 +215,8 @@ pub struct Config {
     pub checkout: CheckoutConfig,
     /// What sessions may use that an agent of ours does.
     pub caps: Caps,
+    /// The walls around agents of ours.
+    pub sandbox: SandboxConfig,
     pub rows: Vec<Row>,
 }
 
@@ -217,8 +253,9 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         ("retention.blobs", retention.blobs),
         ("retention.disk", retention.disk),
     ];
+    let walls = file.sandbox.unwrap_or_default().read().map_err(error)?;
     let mut layer = Vec::new();
-    for (key, value) in values.into_iter().chain(file.budget.unwrap_or_default().values()) {
+    for (key, value) in values.into_iter().chain(file.budget.unwrap_or_default().values()).chain(walls) {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
             layer.push((key_of(key)?, value.value, origin));
@@ -235,6 +272,7 @@ struct File {
     retention: Option<Retention>,
     checks: Option<Spanned<CheckList>>,
     checkout: Option<checkout::Section>,
+    sandbox: Option<sandbox::Section>,
 }
 
 #[derive(Debug)]
@@ -345,6 +383,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         rows.push(Row { key: "checks", value: names.join(","), origin: origin.clone(), about });
     }
     let checkout = checkout::resolve(layers, &mut rows)?;
+    let sandbox = sandbox::resolve(&rows)?;
     Ok(Config {
         bindings,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
@@ -352,6 +391,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
         checkout,
         caps: budget::resolve(&rows)?,
+        sandbox,
         rows,
     })
 }
@@ -408,7 +448,7 @@ fn number(rows: &[Row], path: &'static str) -> Result<u64, Error> {
                 problem,
             });
         }
-        Kind::Bindings => unreachable!("bindings are no number"),
+        Kind::Bindings | Kind::Text => unreachable!("it is no number"),
     };
     parsed.map_err(|problem| Error::Value {
         key: path,
@@ -441,7 +481,12 @@ mod tests {
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
                 "retention.blobs=90d (default)",
-                "retention.disk=20G (default)"
+                "retention.disk=20G (default)",
+                "sandbox.accept_reduced=false (default)",
+                "sandbox.caches= (default)",
+                "sandbox.hosts= (default)",
+                "sandbox.level=full (default)",
+                "sandbox.network=allow-list (default)"
             ]
         );
     }
@@ -474,7 +519,12 @@ mod tests {
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
                 "retention.blobs=10d (ws.yml:1)",
-                "retention.disk=5G ($LONGHAUL_RETENTION_DISK)"
+                "retention.disk=5G ($LONGHAUL_RETENTION_DISK)",
+                "sandbox.accept_reduced=false (default)",
+                "sandbox.caches= (default)",
+                "sandbox.hosts= (default)",
+                "sandbox.level=full (default)",
+                "sandbox.network=allow-list (default)"
             ]
         );
         let flags = from_flags(["retention.blobs=1d"]).unwrap();

@@ -255,6 +255,8 @@ pub enum ReportKind {
     Fact,
     /// A question that it cannot settle.
     Question,
+    /// A host that it wanted to reach and that was not let through. Said by us, not by the agent.
+    HostRefused,
 }
 
 /// How a session ended.

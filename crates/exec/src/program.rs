@@ -158,6 +158,9 @@ impl Program {
             variables.retain(|(name, _)| name != "HOME");
             variables.push(("HOME".into(), sandbox.home.clone().into()));
         }
+        let given = sandbox.set.iter().filter(|(name, _)| !self.set.iter().any(|(set, _)| set == name));
+        variables.retain(|(name, _)| !sandbox.set.iter().any(|(set, _)| set == name));
+        variables.extend(given.cloned());
         variables.extend(self.set.iter().cloned());
         variables
     }

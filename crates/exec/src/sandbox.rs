@@ -38,8 +38,8 @@ mod wire;
 pub use diagnosis::{Ability, Wall, probe};
 pub use holes::{Hole, holes};
 pub use init::init_main;
-pub use layout::{GATEWAY_SOCKET, SECRETS, SYSTEM, TOOLS, VARIABLES, tools_in};
-pub use policy::{Gateway, Init, Level, Limits, Network, Sandbox};
+pub use layout::{GATEWAY_SOCKET, HOME_SECRETS, SECRETS, SYSTEM, TOOLS, VARIABLES, tools_in};
+pub use policy::{Gateway, Given, Init, Level, Limits, Network, Sandbox};
 
 #[cfg(target_os = "linux")]
 pub(crate) use control::{Control, Failure};

@@ -4,9 +4,11 @@
 //! writes goes through the façades of `runtime`.
 
 mod arguments;
+mod attach;
 mod call;
 mod desk;
 mod gate;
+mod gateway;
 mod name;
 mod prompts;
 pub mod protocol;
@@ -20,5 +22,7 @@ mod tools;
 mod waiting;
 mod words;
 
+pub use attach::attach;
+pub use gateway::leaf_door;
 pub use serve::{HttpOptions, serve_http, serve_stdio};
 pub use server::{Limits, Longhaul, Profile};

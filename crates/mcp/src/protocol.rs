@@ -15,7 +15,7 @@ mod stdio;
 mod unanswered;
 
 pub use guard::{Guard, Token};
-pub use http::{Http, serve_http};
+pub use http::{Http, one_by_one, serve_http};
 pub use lines::{Line, Lines};
 pub use message::{Incoming, MOST_BYTES, MOST_VALUES, read, too_long};
 pub use seats::MOST_SESSIONS;

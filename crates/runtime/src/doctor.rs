@@ -3,9 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use longhaul_core::config::Config;
+use longhaul_core::config::{Config, SandboxConfig, SandboxLevel};
 use longhaul_core::retention::{Inventory, disk_warning};
 use longhaul_core::workspace::TrustState;
+use longhaul_exec::sandbox::{Init, Level, Wall, probe};
 use longhaul_store::views::SessionStatus;
 use longhaul_store::{Finding, StoreError, Verdict};
 
@@ -88,6 +89,7 @@ fn from_error(subject: impl Into<String>, error: &Error) -> Diagnosis {
 pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
     let mut diagnoses = vec![git(), folders(system), secrets(system)];
     let config = system.config();
+    diagnoses.extend(config.as_ref().ok().map(|config| sandbox(&config.sandbox)));
     diagnoses.extend(match &config {
         Ok(config) => Some(healthy("configuration", format!("{} settings", config.rows.len()))),
         // Which workspace this is stands in the database, and what is wrong with that is said below.
@@ -109,6 +111,32 @@ fn git() -> Diagnosis {
         Ok(version) => healthy("git", version.to_string()),
         Err(error) => from_error("git", &error.into()),
     }
+}
+
+/// Whether sessions get the walls that the settings want.
+fn sandbox(config: &SandboxConfig) -> Diagnosis {
+    let ability = probe(&Init::default());
+    let (wall, word) = match config.level {
+        SandboxLevel::Full => (&ability.full, Level::Full.word()),
+        SandboxLevel::Reduced => (&ability.reduced, Level::Reduced.word()),
+        SandboxLevel::None => {
+            let remedy = "set `sandbox.level: full`, unless something else holds your agents";
+            return warning("sandbox", "`sandbox.level` is none: agents of ours work without walls", remedy);
+        }
+    };
+    let Wall::Fails { step, because } = wall else {
+        return healthy("sandbox", format!("level {word} works here"));
+    };
+    let (because, remedy) = because.split_once("; ").unwrap_or((because, "see `longhaul explain E0801`"));
+    let missing = format!("level {word} does not work here: could not {step}: {because}");
+    if config.level == SandboxLevel::Full && ability.reduced.works() {
+        let finding = match config.accepts_reduced {
+            true => format!("{missing}, and sessions get level reduced"),
+            false => format!("{missing}, and sessions are refused"),
+        };
+        return warning("sandbox", finding, format!("{remedy}; or set `sandbox.accept_reduced: true`"));
+    }
+    warning("sandbox", format!("{missing}, and sessions are refused"), remedy)
 }
 
 fn folders(system: &System) -> Diagnosis {

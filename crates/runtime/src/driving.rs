@@ -12,9 +12,10 @@ use serde_json::json;
 
 use crate::commands::Commands;
 use crate::error::Error;
-use crate::runner::{Assignment, Walled, is_dead};
+use crate::runner::{Assignment, is_dead};
 use crate::starting::NewWalk;
 use crate::system::System;
+use crate::walling::WantedWalls;
 use crate::worktrees::{NewWorktree, SecretFiles};
 
 /// How often somebody who follows looks without having been told.
@@ -26,7 +27,7 @@ pub struct NewDrive {
     pub walk: NewWalk,
     /// The script, and what its file is called.
     pub cassette: Script,
-    pub walls: Walled,
+    pub walls: WantedWalls,
     /// The branch to start from.
     pub base: Option<String>,
     /// In place of what the settings say, such as `tokens=50k,turns=30`.
@@ -54,6 +55,7 @@ impl System {
     pub fn drive(&self, commands: &Commands, new: NewDrive) -> Result<Drive, Error> {
         cassette::parse(&new.cassette.path, &new.cassette.text)?.pricing.known()?;
         let caps = self.caps_with(new.budget.as_deref())?;
+        let walls = self.walls(&new.walls)?;
         let start = self.prepared(commands, new.walk)?;
         let view = commands.start_session(&start)?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
@@ -66,10 +68,11 @@ impl System {
         };
         let made = self.make_worktree(commands, &worktree)?;
         let Script { path, text } = new.cassette;
-        let assignment = Assignment { cassette: text, path, level: new.walls };
+        let assignment = Assignment { cassette: text, path, level: walls.level, reach: walls.reach };
         commands.assign(session, "rehearsal", &json!(assignment), &NewBudget { caps, by: new.by })?;
         self.start_runner(session)?;
         let mut warnings = view.warnings;
+        warnings.extend(walls.warning);
         warnings.extend(made.warnings);
         Ok(Drive { session, worktree: made.checkout.path, branch: made.checkout.branch, warnings })
     }

@@ -127,6 +127,16 @@ pub enum Error {
     Runner(#[source] longhaul_exec::Error),
     #[error(transparent)]
     Sandboxed(longhaul_exec::Error),
+    #[error(
+        "the walls of level `{level}` cannot be put up here: could not {step}: {because}; put that right, set `sandbox.accept_reduced: true` to go on at level reduced, or choose a level with `--sandbox`"
+    )]
+    NoWalls { level: &'static str, step: String, because: String },
+    #[error(
+        "`sandbox.caches` names `{path}`, which {problem}; name a folder in your home that holds nothing else"
+    )]
+    UnfitCache { path: String, problem: String },
+    #[error(transparent)]
+    Gateway(#[from] longhaul_gateway::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
     Leftovers(#[source] longhaul_exec::Error),
     #[error("the checkout of the session cannot be worked in: {0}")]
@@ -212,7 +222,10 @@ impl Error {
                 longhaul_exec::Error::Sandbox { .. }
                 | longhaul_exec::Error::SandboxPath { .. }
                 | longhaul_exec::Error::SandboxHidden { .. },
-            ) => "E0801",
+            )
+            | Self::NoWalls { .. } => "E0801",
+            Self::UnfitCache { .. } => "E0802",
+            Self::Gateway(_) => "E0803",
             Self::Budget(_) | Self::NoAgent(_) => "E0901",
             Self::PathNotText(_)
             | Self::Git(_)
@@ -270,6 +283,7 @@ impl Error {
             | Self::BadStart(_)
             | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
+            | Self::UnfitCache { .. }
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
             Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
@@ -307,6 +321,8 @@ impl Error {
             | Self::Tool(_)
             | Self::Cassette(_)
             | Self::Sandboxed(_)
+            | Self::NoWalls { .. }
+            | Self::Gateway(_)
             | Self::Homeless(_) => Kind::Environment,
         }
     }

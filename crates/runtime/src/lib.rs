@@ -10,6 +10,7 @@ mod config;
 mod doctor;
 mod driving;
 mod error;
+pub mod gateway;
 pub mod leaf;
 pub mod maintenance;
 mod places;
@@ -26,6 +27,7 @@ mod system;
 mod telemetry;
 mod telling;
 pub mod terminal;
+mod walling;
 pub mod workflows;
 mod workspaces;
 mod worktrees;
@@ -47,10 +49,11 @@ pub use reader::{
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use resuming::ResumeQuery;
-pub use runner::{Patience, Walled, run_apart, run_work};
+pub use runner::{Networked, Patience, Walled, run_apart, run_work};
 pub use starting::NewWalk;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};
+pub use walling::WantedWalls;
 pub use workspaces::{TrustCandidate, TrustFile};
 pub use worktrees::{
     ChangedFile, CleanMode, CleanRow, CleanState, Disagreement, KeptRow, MadeWorktree, NewWorktree, Orphan,

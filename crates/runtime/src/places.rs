@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_events::WorkspaceId;
+use longhaul_events::{SessionId, WorkspaceId};
 
 /// The four folders of one installation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +54,11 @@ impl Places {
     /// Where a daemon listens for news of commits.
     pub fn poke_socket(&self) -> PathBuf {
         self.run.join("poke.sock")
+    }
+
+    /// Where whoever works on a session finds its gateway.
+    pub(crate) fn gateway_socket(&self, session: SessionId) -> PathBuf {
+        self.run.join(format!("{session}.sock"))
     }
 
     pub(crate) fn user_config(&self) -> PathBuf {

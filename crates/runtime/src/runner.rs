@@ -31,10 +31,11 @@ use serde_json::{Value, json};
 use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::Error;
+use crate::gateway::{TOKEN_VARIABLE, Token};
 use crate::system::System;
-pub(crate) use crew::Assignment;
 use crew::Crew;
-pub use crew::Walled;
+pub(crate) use crew::{Assignment, PinnedReach};
+pub use crew::{Networked, Walled};
 pub(crate) use leftovers::is_dead;
 use leftovers::{SessionLabel, this_process};
 use permission::Refusal;
@@ -56,6 +57,9 @@ pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
 
 /// Performs whatever work a session waits for, until it waits for something else.
 pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
+    let token = Token::random();
+    // Whoever works on the session sees it, and whatever they say is stored.
+    let system = &system.keeping_secret(TOKEN_VARIABLE, token.reveal());
     let commands = system.commands()?;
     let label = SessionLabel::of(id, &system.places().data)?;
     let mut crew = Crew::of(system, &commands, id)?;
@@ -66,9 +70,15 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(Error::Session(Rejection::Driven { .. } | Rejection::Closed)) => return Ok(()),
             Err(error) => return Err(error),
         };
+        let opened = crew.as_mut().map(|crew| crew.open_gateway(system, id, &token)).transpose();
         let sandbox = crew.as_ref().map(|crew| crew.sandbox.clone());
         let stopwatch = Stopwatch { before_ms: commands.wall_clock(id)?.ms_before(epoch), since: Instant::now() };
         let driven = Driven { system, commands: &commands, id, epoch, label: &label, sandbox, stopwatch };
+        // Closed when this piece of work is done.
+        let _gateway = match opened {
+            Ok(gateway) => gateway,
+            Err(error) => return driven.give_up_without_walls(error),
+        };
         let done = match (due, &mut crew) {
             (Due::Step, Some(crew)) => driven.have_done(crew),
             (Due::Step, None) | (Due::Work, _) => driven.work(),
@@ -121,6 +131,18 @@ impl Driven<'_> {
             let result = self.perform(&order, &stop)?;
             self.finish(&order, &result)
         })
+    }
+
+    /// What walls need is not to be had: a person has to put that right, and nobody tries in vain until then.
+    fn give_up_without_walls(&self, error: Error) -> Result<(), Error> {
+        let reason = giving_up::without_walls(&error);
+        match self.commands.park_step(self.id, self.epoch, &[reason]) {
+            Ok(()) => Ok(()),
+            Err(_) => {
+                let _ = self.commands.release_driver(self.id, self.epoch);
+                Err(error)
+            }
+        }
     }
 
     /// Records how the work ended. Nobody but us knows it, so a full disk is waited for.

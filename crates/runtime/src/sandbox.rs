@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 pub use longhaul_exec::sandbox::{
-    Ability, Hole, INIT_VERB, Init, Level, Limits, Network, SECRETS, SYSTEM, Sandbox, Wall, holes, init_main,
-    probe, tools_in,
+    Ability, GATEWAY_SOCKET, HOME_SECRETS, Hole, INIT_VERB, Init, Level, Limits, Network, SECRETS, SYSTEM,
+    Sandbox, Wall, holes, init_main, probe, tools_in,
 };
 pub use longhaul_exec::{Finished, Outcome};
 use longhaul_exec::{Program, run};
@@ -16,7 +16,7 @@ use crate::Error;
 pub fn everyday(level: Level, network: Network, places: &Surroundings<'_>) -> Sandbox {
     let mut sandbox = Sandbox::new(level, places.home).network(network).writable(places.directory);
     sandbox.read_only.extend(tools_in(places.home).into_iter().filter(|tool| tool.exists()));
-    sandbox
+    HOME_SECRETS.iter().fold(sandbox, |sandbox, secret| sandbox.hide(places.home.join(secret)))
 }
 
 /// Where a command is run, and by whom.

@@ -18,6 +18,7 @@ use crate::commands::Commands;
 use crate::config;
 use crate::doctor::{Checkup, Progress};
 use crate::error::Error;
+use crate::gateway::LeafDoor;
 use crate::places::Places;
 use crate::reader::Reader;
 use crate::runner::Patience;
@@ -44,11 +45,40 @@ pub struct System {
     /// Set once nobody waits for answers any more.
     deserted: Option<Arc<AtomicBool>>,
     patience: Patience,
+    leaf_door: Option<LeafDoor>,
 }
 
 impl System {
     pub fn new(settings: Settings) -> Self {
-        Self { settings, deadline: None, tell_of_work: None, deserted: None, patience: Patience::default() }
+        Self {
+            settings,
+            deadline: None,
+            tell_of_work: None,
+            deserted: None,
+            patience: Patience::default(),
+            leaf_door: None,
+        }
+    }
+
+    /// The same, for a process that drives: this serves the tools of a session to whoever works on it.
+    #[must_use]
+    pub fn serving(self, leaf_door: LeafDoor) -> Self {
+        Self { leaf_door: Some(leaf_door), ..self }
+    }
+
+    pub(crate) const fn leaf_door(&self) -> Option<LeafDoor> {
+        self.leaf_door
+    }
+
+    pub(crate) const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The same installation, for which this is one more secret.
+    pub(crate) fn keeping_secret(&self, name: &str, value: &str) -> Self {
+        let mut settings = self.settings.clone();
+        settings.variables.insert(name.into(), value.into());
+        Self { leaf_door: self.leaf_door, patience: self.patience, ..Self::new(settings) }
     }
 
     /// The same, for one call that has to be answered by then, however often it waits.

@@ -19,6 +19,7 @@ const WALLS: &[Wall] = &[
     Wall { package: "longhaul-git", may_use: &["longhaul-exec"] },
     Wall { package: "longhaul-store", may_use: &["longhaul-events", "longhaul-core"] },
     Wall { package: "longhaul-agent", may_use: &["longhaul-events", "longhaul-core", "longhaul-exec"] },
+    Wall { package: "longhaul-gateway", may_use: &["longhaul-core"] },
     Wall { package: "longhaul-forge", may_use: &["longhaul-events", "longhaul-core", "longhaul-git"] },
     Wall {
         package: "longhaul-runtime",
@@ -29,6 +30,7 @@ const WALLS: &[Wall] = &[
             "longhaul-exec",
             "longhaul-git",
             "longhaul-agent",
+            "longhaul-gateway",
             "longhaul-forge",
         ],
     },
@@ -44,6 +46,7 @@ const WALLS: &[Wall] = &[
             "longhaul-exec",
             "longhaul-git",
             "longhaul-agent",
+            "longhaul-gateway",
             "longhaul-forge",
             "longhaul-runtime",
             "longhaul-mcp",

@@ -18,6 +18,9 @@ use crate::error::CliError;
 /// Speaks on standard input and output, as agents start it, or with `--http` on a port, at `/mcp`. On any address but
 /// loopback clients must send `Authorization: Bearer TOKEN`; the token is that of `LONGHAUL_MCP_TOKEN`, else one is
 /// made and shown once on standard error.
+///
+/// With `--attach`, as an agent starts it in the sandbox of a session, it hands everything on to the gateway of that
+/// session, and offers its tools and no others.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use longhaul_runtime::{Drive, NewDrive, NewWalk, Script, Walled, terminal};
+use longhaul_runtime::{Drive, Networked, NewDrive, NewWalk, Script, Walled, WantedWalls, terminal};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -38,9 +38,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE")]
     cassette: PathBuf,
 
-    /// How strong the walls are; `longhaul sandbox check` tells what works here.
-    #[arg(long, value_enum, default_value = "full")]
-    sandbox: WallWord,
+    /// How strong the walls are, instead of `sandbox.level`; `longhaul sandbox check` tells what works here.
+    #[arg(long, value_enum)]
+    sandbox: Option<WallWord>,
+
+    /// What can be reached, instead of `sandbox.network`; `allow-list` lets the `sandbox.hosts` through.
+    #[arg(long, value_enum)]
+    network: Option<NetworkWord>,
 
     /// The branch to start from; the default branch unless given.
     #[arg(long, value_name = "BRANCH")]
@@ -67,6 +71,29 @@ enum WallWord {
     None,
 }
 
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum NetworkWord {
+    None,
+    AllowList,
+    Open,
+}
+
+impl Args {
+    fn walls(&self) -> WantedWalls {
+        let level = self.sandbox.map(|level| match level {
+            WallWord::Full => Walled::Full,
+            WallWord::Reduced => Walled::Reduced,
+            WallWord::None => Walled::None,
+        });
+        let network = self.network.map(|network| match network {
+            NetworkWord::None => Networked::None,
+            NetworkWord::AllowList => Networked::AllowList,
+            NetworkWord::Open => Networked::Open,
+        });
+        WantedWalls { level, network }
+    }
+}
+
 /// What scripts get of a run that is under way.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -91,11 +118,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         NewDrive {
             walk: NewWalk { workflow: args.workflow.clone(), goal, vars: vars.unwrap_or_default() },
             cassette: Script { path, text },
-            walls: match args.sandbox {
-                WallWord::Full => Walled::Full,
-                WallWord::Reduced => Walled::Reduced,
-                WallWord::None => Walled::None,
-            },
+            walls: args.walls(),
             base: args.base.clone(),
             budget: args.budget.clone(),
             by: terminal::user_name(),

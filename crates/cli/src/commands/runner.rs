@@ -18,6 +18,6 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
-    run_apart(&context.system()?, args.session)?;
+    run_apart(&context.system()?.serving(longhaul_mcp::leaf_door), args.session)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ mod carrying;
 mod configuration;
 mod damage;
 mod gate;
+mod gateway;
 mod help;
 mod log;
 mod mcp;

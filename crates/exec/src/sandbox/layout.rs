@@ -36,6 +36,42 @@ pub const SECRETS: &[&str] = &[
     "/etc/msmtprc",
 ];
 
+/// Where people keep keys and credentials in a home.
+pub const HOME_SECRETS: &[&str] = &[
+    ".ssh",
+    ".gnupg",
+    ".pki",
+    ".aws",
+    ".azure",
+    ".kube",
+    ".docker",
+    ".netrc",
+    ".git-credentials",
+    ".gitconfig",
+    ".password-store",
+    ".npmrc",
+    ".pypirc",
+    ".cargo/config.toml",
+    ".cargo/credentials",
+    ".cargo/credentials.toml",
+    ".gem/credentials",
+    ".m2/settings.xml",
+    ".gradle/gradle.properties",
+    ".config/autostart",
+    ".config/environment.d",
+    ".config/gcloud",
+    ".config/gh",
+    ".config/git",
+    ".config/hub",
+    ".config/systemd",
+    ".config/google-chrome",
+    ".config/chromium",
+    ".local/share/keyrings",
+    ".mozilla",
+    ".thunderbird",
+    ".vault-token",
+];
+
 /// Where tools lie in a home, without the files beside them that hold credentials.
 pub const TOOLS: &[&str] = &[
     ".asdf",

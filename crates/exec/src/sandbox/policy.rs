@@ -1,6 +1,7 @@
 //! The policy of one sandbox. Pure: it names paths and looks at none.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::layout;
@@ -26,7 +27,25 @@ pub struct Sandbox {
     pub home: PathBuf,
     pub limits: Limits,
     pub gateway: Option<Gateway>,
+    /// Set for every program behind these walls, unless it sets them itself.
+    pub set: Given,
     pub init: Init,
+}
+
+/// Variables with their values, which are never shown: they may be secret.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Given(Vec<(OsString, OsString)>);
+
+impl Given {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &(OsString, OsString)> {
+        self.0.iter()
+    }
+}
+
+impl fmt::Debug for Given {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
 }
 
 /// How strong the walls are.
@@ -121,6 +140,7 @@ impl Sandbox {
             home: home.into(),
             limits: Limits { processes, ..Limits::default() },
             gateway: None,
+            set: Given::default(),
             init: Init::default(),
         }
     }
@@ -161,6 +181,12 @@ impl Sandbox {
 
     pub fn gateway(mut self, gateway: Gateway) -> Self {
         self.gateway = Some(gateway);
+        self
+    }
+
+    /// Sets a variable for every program behind these walls.
+    pub fn set_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.set.0.push((name.into(), value.into()));
         self
     }
 

@@ -73,6 +73,31 @@ where
     Ok(())
 }
 
+/// Answers requests one by one, and knows nothing of a client from one to the next: whoever serves may be replaced
+/// between any two.
+pub fn one_by_one<H>(handler: impl Fn() -> H + Clone + Send + Sync + 'static) -> Router
+where
+    H: ServerHandler,
+{
+    let config = StreamableHttpServerConfig::default()
+        // Who may come is judged before.
+        .disable_allowed_hosts()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(MOST_BYTES);
+    let sessions = Arc::new(LocalSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(handler()), sessions, config);
+    Router::new()
+        .route_service(PATH, service)
+        .layer(middleware::from_fn(read_first))
+        .layer(middleware::map_request(with_anything))
+}
+
+async fn with_anything(mut request: Request) -> Request {
+    take_anything(request.headers_mut());
+    request
+}
+
 /// What is no message is answered as it is over pipes, and before the SDK, which has other words for it.
 async fn read_first(request: Request, next: Next) -> Response {
     if request.method() != Method::POST {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_agent::tools::{Room, Walls};
+use longhaul_agent::tools::{Room, Walls as AgentWalls};
 use longhaul_agent::{Agent, Rehearsal, Silence, TurnRequest};
 use longhaul_core::cassette;
 use longhaul_core::session::{Rejection, Tip, Workplace};
@@ -16,6 +16,7 @@ use super::limits::Limits;
 use super::{Driven, StopSwitch, leftovers};
 use crate::commands::Commands;
 use crate::error::Error;
+use crate::gateway::{Gateway, Token, Walls};
 use crate::runner::agent::{Driving, Hands};
 use crate::sandbox::{Surroundings, everyday};
 use crate::system::System;
@@ -29,6 +30,29 @@ pub(crate) struct Assignment {
     /// Its name, for whoever reads an error.
     pub path: String,
     pub level: Walled,
+    /// What can be reached and changed beyond the worktree; nothing, in sessions of earlier releases.
+    #[serde(default)]
+    pub reach: PinnedReach,
+}
+
+/// What is let through the walls of a session, as it was when it began.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PinnedReach {
+    pub network: Networked,
+    pub hosts: Vec<String>,
+    /// As they were written, with `~`.
+    pub caches: Vec<String>,
+}
+
+/// What a session can reach.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Networked {
+    #[default]
+    None,
+    AllowList,
+    Open,
 }
 
 /// How strong the walls are that a session asked for.
@@ -46,6 +70,7 @@ pub(super) struct Crew {
     agent: Box<dyn Agent>,
     room: Room,
     pub(super) sandbox: Sandbox,
+    reach: PinnedReach,
 }
 
 impl Crew {
@@ -65,7 +90,20 @@ impl Crew {
         let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };
         let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
         let sandbox = walls(system, &assignment, &checkout, room.path());
-        Ok(Some(Self { agent: Box::new(agent), room, sandbox }))
+        Ok(Some(Self { agent: Box::new(agent), room, sandbox, reach: assignment.reach }))
+    }
+
+    /// Opens the way out of the walls, for as long as this process drives.
+    pub(super) fn open_gateway(
+        &mut self,
+        system: &System,
+        id: SessionId,
+        token: &Token,
+    ) -> Result<Gateway, Error> {
+        let walls = Walls { system, session: id, reach: &self.reach, token };
+        let (gateway, sandbox) = walls.open(self.sandbox.clone())?;
+        self.sandbox = sandbox;
+        Ok(gateway)
     }
 }
 
@@ -79,7 +117,14 @@ fn walls(system: &System, assignment: &Assignment, own: &OwnCheckout, checkout: 
     let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/home"));
     let surroundings = Surroundings { directory: checkout, home: &home };
     let objects = Path::new(&own.main_dir).join("objects");
-    let sandbox = everyday(level, Network::None, &surroundings).read_only(objects);
+    let network = match assignment.reach.network {
+        Networked::None => Network::None,
+        Networked::AllowList => Network::AllowList,
+        Networked::Open => Network::Open,
+    };
+    let mut sandbox = everyday(level, network, &surroundings).read_only(objects);
+    // What relays to the gateway has to be there. Only the file itself: beside it may lie anything.
+    sandbox.read_only.extend(std::env::current_exe());
     [system.places().data.join("longhaul.db"), system.places().config.clone()]
         .into_iter()
         .fold(sandbox, Sandbox::hide)
@@ -94,7 +139,7 @@ struct Around<'a> {
     stop: &'a StopSwitch,
 }
 
-impl Walls for Around<'_> {
+impl AgentWalls for Around<'_> {
     fn run(&self, program: Program) -> Result<Finished, ExecError> {
         let program = program
             .sandbox(self.sandbox.clone())

@@ -3,6 +3,8 @@
 use longhaul_core::conversation::{Stop, Stuck, Unexpected};
 use longhaul_events::{Reason, TurnFault};
 
+use crate::error::Error;
+
 /// Why the step was given up, with what can be done about it.
 pub(super) fn reason(stop: Stop) -> Reason {
     let go_on =
@@ -27,6 +29,13 @@ pub(super) fn reason(stop: Stop) -> Reason {
             )
         }
     }
+}
+
+/// Why nothing is run for a session whose walls cannot be put up.
+pub(super) fn without_walls(error: &Error) -> Reason {
+    let text = error.to_string();
+    let (message, fix) = text.split_once("; ").unwrap_or((&text, "put that right"));
+    Reason::new("could_not", message, format!("{fix}, then go back with `longhaul session rewind`"))
 }
 
 fn no_answer(fault: TurnFault) -> Reason {

@@ -12,7 +12,7 @@ use longhaul_exec::{Program, run};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
-use super::crew::{Assignment, Walled};
+use super::crew::{Assignment, PinnedReach, Walled};
 use super::*;
 use crate::places::Places;
 use crate::system::Settings;
@@ -87,8 +87,12 @@ impl Home {
             by: "ada".to_owned(),
         };
         system.make_worktree(&commands, &worktree).unwrap();
-        let assignment =
-            Assignment { cassette: cassette.to_owned(), path: "run.yml".to_owned(), level: Walled::None };
+        let assignment = Assignment {
+            cassette: cassette.to_owned(),
+            path: "run.yml".to_owned(),
+            level: Walled::None,
+            reach: PinnedReach::default(),
+        };
         let budget = NewBudget { caps: limits::PLENTY, by: "ada".to_owned() };
         commands.assign(id, "rehearsal", &json!(assignment), &budget).unwrap();
         id

@@ -1,12 +1,13 @@
 //! Serving: over standard input and output, or on a port.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
 use longhaul_mcp::protocol::Token;
 use longhaul_mcp::{HttpOptions, Longhaul, Profile};
-use longhaul_runtime::Error;
+use longhaul_runtime::{Error, gateway};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -27,6 +28,10 @@ pub(crate) struct Serving {
     /// The session that a `leaf` works on; the id may be shortened.
     #[arg(long, value_name = "ID", required_if_eq("profile", "leaf"))]
     session: Option<String>,
+
+    /// Hand everything on to the gateway of the session that this runs in.
+    #[arg(long, conflicts_with_all = ["http", "profile", "session", "allow_host"])]
+    attach: bool,
 
     /// A name, beside `localhost`, under which clients reach this machine; may be repeated.
     #[arg(long, value_name = "NAME", requires = "http")]
@@ -71,6 +76,9 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 }
 
 pub(crate) fn run(context: &Context, args: &Serving) -> Result<ExitCode, CliError> {
+    if args.attach {
+        return attach();
+    }
     let server = Longhaul::new(context.settings()?, args.profile(context)?);
     match args.http {
         None => longhaul_mcp::serve_stdio(server).map_err(CliError::Mcp)?,
@@ -82,6 +90,17 @@ pub(crate) fn run(context: &Context, args: &Serving) -> Result<ExitCode, CliErro
             longhaul_mcp::serve_http(&server, options, ready).map_err(failed)?;
         }
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Knows nothing but the socket: inside of a sandbox there is no store and no home.
+fn attach() -> Result<ExitCode, CliError> {
+    let socket = gateway::socket_here(|name| std::env::var_os(name).map(PathBuf::from));
+    let token = std::env::var(gateway::TOKEN_VARIABLE).ok();
+    if !socket.exists() {
+        return Err(CliError::NoGateway { socket });
+    }
+    longhaul_mcp::attach(&socket, token.as_deref()).map_err(CliError::Mcp)?;
     Ok(ExitCode::SUCCESS)
 }
 

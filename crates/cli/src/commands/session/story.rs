@@ -254,5 +254,6 @@ const fn reported(kind: ReportKind) -> &'static str {
         ReportKind::WorkflowBug => "the agent reported a mistake in the workflow",
         ReportKind::Fact => "the agent noted a fact",
         ReportKind::Question => "the agent asked a question",
+        ReportKind::HostRefused => "a host was not let through",
     }
 }

@@ -1,0 +1,382 @@
+//! The gateway as a session meets it: what is let through its walls, to whom, and what is left when a runner dies.
+
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::path::Path;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::run::{arguments, kill_runners, prepared, words, worktree};
+use crate::running::wait_until;
+use crate::support::{Home, Outcome, git};
+use crate::walking::one;
+
+const LONGHAUL: &str = env!("CARGO_BIN_EXE_longhaul");
+
+/// A cassette that runs these commands, one by one, in the first step, and then hands in all three.
+fn playing(commands: &[&str]) -> String {
+    let calls: Vec<Value> =
+        commands.iter().map(|command| json!({ "bash": { "command": command, "expect_exit": 0 } })).collect();
+    let complete = |step: &str| json!({ "match": { "step": step }, "complete": { "notes": "Done." } });
+    let first = json!({ "match": { "step": "look" }, "tools": calls });
+    let turns = json!([first, complete("look"), complete("change"), complete("check")]);
+    json!({ "cassette": 1, "turns": turns }).to_string()
+}
+
+fn run(home: &Home, flags: &[&str]) -> Outcome {
+    let mut words = words_of(home);
+    words.extend(flags.iter().map(|flag| (*flag).to_owned()));
+    home.run(&words.iter().map(String::as_str).collect::<Vec<_>>()).inside("repo").go()
+}
+
+fn words_of(home: &Home) -> Vec<String> {
+    arguments(home)
+}
+
+/// What a command wrote into the worktree.
+fn written(home: &Home, name: &str) -> String {
+    fs::read_to_string(worktree(home).join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn story(home: &Home) -> String {
+    let id = one(&home.longhaul(&["session", "list", "--all", "--json"]))["id"].as_str().unwrap().to_owned();
+    home.longhaul(&["session", "show", &id]).succeeded().stdout
+}
+
+/// A server that says hello to everybody.
+fn server() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let _ = stream.set_read_timeout(Some(Duration::from_secs(5)));
+            let _ = stream.read(&mut [0; 4096]);
+            let _ =
+                stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello");
+        }
+    });
+    address
+}
+
+/// The sockets that gateways have open or left behind.
+fn sockets(home: &Home) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(home.longhaul_home().join("run")) else { return Vec::new() };
+    let names = entries.flatten().map(|entry| entry.file_name().into_string().unwrap());
+    names.filter(|name| name.contains(".sock")).collect()
+}
+
+#[test]
+fn a_listed_host_is_reached_through_the_proxy_and_nothing_else_is() {
+    let address = server();
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let letter = udp.local_addr().unwrap().port();
+    let home = prepared(&playing(&[
+        &format!("curl -sS --noproxy '' http://{address}/ > plain.txt"),
+        &format!("curl -sS --noproxy '' --proxytunnel http://{address}/ > tunnel.txt"),
+        "curl -sS --noproxy '' -w '%{http_code}' http://evil.example/ > refused.txt",
+        "curl -sS --noproxy '' https://evil.example/ 2> tunnel-refused.txt; true",
+        &format!("curl -s --noproxy '*' -m 5 http://{address}/ > direct.txt; echo $? > direct-exit.txt"),
+        "getent hosts example.com > names.txt; echo $? > names-exit.txt",
+        &format!("bash -c 'echo hi > /dev/udp/127.0.0.1/{letter}'; true"),
+        "bash -c 'echo hi > /dev/udp/192.0.2.1/53' 2> udp.txt; true",
+        "env | grep -i _proxy | sort > environment.txt",
+    ]));
+    let hosts = format!("sandbox.hosts={address}");
+    run(&home, &["-c", &hosts]).succeeded();
+    assert_eq!(written(&home, "plain.txt"), "hello");
+    assert_eq!(written(&home, "tunnel.txt"), "hello");
+    let refused = written(&home, "refused.txt");
+    assert!(
+        refused.ends_with("403") && refused.contains("add `evil.example` to `sandbox.hosts`"),
+        "{refused}"
+    );
+    assert!(written(&home, "tunnel-refused.txt").contains("403"), "{}", written(&home, "tunnel-refused.txt"));
+    assert_eq!((written(&home, "direct.txt").as_str(), written(&home, "direct-exit.txt").trim()), ("", "7"));
+    assert_eq!((written(&home, "names.txt").as_str(), written(&home, "names-exit.txt").trim()), ("", "2"));
+    assert!(written(&home, "udp.txt").contains("unreachable"), "{}", written(&home, "udp.txt"));
+    udp.set_nonblocking(true).unwrap();
+    assert!(udp.recv(&mut [0; 16]).is_err(), "a letter came out");
+    let environment = written(&home, "environment.txt");
+    for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
+        assert!(environment.contains(&format!("{name}=http://127.0.0.1:7411\n")), "{environment}");
+    }
+    assert!(environment.contains("NO_PROXY=127.0.0.1,localhost\n"), "{environment}");
+    let story = story(&home);
+    assert!(story.contains("a host was not let through") && story.contains("evil.example:80"), "{story}");
+    assert_eq!(story.matches("`evil.example:80` is not let through").count(), 1, "{story}");
+    assert!(sockets(&home).is_empty(), "the gateway goes with the runner: {:?}", sockets(&home));
+}
+
+#[test]
+fn without_a_network_even_a_listed_host_is_not_reached() {
+    let address = server();
+    let home = prepared(&playing(&[&format!(
+        "curl -sS --noproxy '' -w '%{{http_code}}' http://{address}/ > plain.txt"
+    )]));
+    run(&home, &["--network", "none", "-c", &format!("sandbox.hosts={address}")]).succeeded();
+    assert!(written(&home, "plain.txt").ends_with("403"), "{}", written(&home, "plain.txt"));
+}
+
+/// What a client of the tools says, as lines.
+fn talk() -> String {
+    let lines = [
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": { "protocolVersion": "2025-06-18",
+            "capabilities": {}, "clientInfo": { "name": "test", "version": "1" } } }),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }),
+        json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list" }),
+        json!({ "jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": { "name": "note_fact",
+            "arguments": { "fact": "the moon is far", "evidence": "looked" } } }),
+        json!({ "jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": { "name": "list_workflows", "arguments": {} } }),
+        json!({ "jsonrpc": "2.0", "id": 5, "method": "tools/list", "params": { "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+            "io.modelcontextprotocol/clientCapabilities": {} } } }),
+        json!("no message"),
+    ];
+    lines.map(|line| format!("{line}\n")).concat()
+}
+
+/// Puts a file into the repository that the worktree is made from.
+fn committed(home: &Home, name: &str, text: &str) {
+    let repository = home.join("repo");
+    fs::write(repository.join(name), text).unwrap();
+    git(&repository, &["add", "."]);
+    git(&repository, &["commit", "--quiet", "-m", name]);
+}
+
+fn answers(text: &str) -> Vec<Value> {
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect()
+}
+
+fn tools(answer: &Value) -> Vec<&str> {
+    answer["result"]["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn whoever_works_inside_has_the_tools_of_the_session_and_no_others() {
+    for level in ["full", "reduced"] {
+        let outside = "ls /run/longhaul > inside.txt; ls \"$OUTSIDE\" > outside.txt 2>&1; true";
+        let home = prepared("");
+        let run_folder = home.longhaul_home().join("run");
+        let script = playing(&[
+            &format!("{LONGHAUL} mcp --attach < talk.jsonl > answers.jsonl 2> complaints.txt"),
+            &outside.replace("$OUTSIDE", run_folder.to_str().unwrap()),
+        ]);
+        fs::write(home.join("run.yml"), script).unwrap();
+        committed(&home, "talk.jsonl", &talk());
+        run(&home, &["--sandbox", level]).succeeded();
+        let answers = answers(&written(&home, "answers.jsonl"));
+        let answer = |id: u64| {
+            answers.iter().find(|answer| answer["id"] == id).unwrap_or_else(|| panic!("{answers:?}"))
+        };
+        assert_eq!(answer(1)["result"]["protocolVersion"], "2025-06-18", "{answers:?}");
+        for id in [2, 5] {
+            let tools = tools(answer(id));
+            assert!(tools.contains(&"note_fact") && tools.contains(&"complete_step"), "{tools:?}");
+            assert!(!tools.contains(&"start_workflow"), "{tools:?}");
+        }
+        assert_eq!(answer(3)["result"]["isError"].as_bool().unwrap_or(false), false, "{answers:?}");
+        assert!(answer(4)["error"]["message"].as_str().unwrap().contains("there is no tool"), "{answers:?}");
+        assert!(
+            answers.iter().any(|answer| answer["id"].is_null() && answer["error"].is_object()),
+            "{answers:?}"
+        );
+        assert_eq!(answers.len(), 6, "{answers:?}");
+        assert!(written(&home, "complaints.txt").is_empty());
+        let story = story(&home);
+        assert!(story.contains("the agent noted a fact") && story.contains("the moon is far"), "{story}");
+        if level == "full" {
+            assert_eq!(written(&home, "inside.txt"), "gateway.sock\n");
+            assert!(
+                written(&home, "outside.txt").contains("No such file"),
+                "{}",
+                written(&home, "outside.txt")
+            );
+        }
+    }
+}
+
+/// A session without walls that says how its gateway is reached, and goes on until it is told to end.
+const SAYING: &str = "echo $LONGHAUL_GATEWAY > socket.txt; echo $LONGHAUL_GATEWAY_TOKEN > said.tmp; mv said.tmp token.txt; while ! test -e end.txt; do sleep 0.05; done";
+
+/// The line of a file in the only worktree, once it is there.
+fn told(home: &Home, name: &str) -> String {
+    let found = || {
+        let folder = home.longhaul_home().join("data/checkouts");
+        crate::support::files(&folder)
+            .into_iter()
+            .find(|path| path.file_name().is_some_and(|file| file == name))
+    };
+    wait_until("a session says where its gateway is", || {
+        home.longhaul_home().join("data/checkouts").exists() && found().is_some()
+    });
+    fs::read_to_string(found().unwrap()).unwrap().trim().to_owned()
+}
+
+fn ask(socket: &str, token: Option<&str>) -> String {
+    let mut stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
+    let shown = token.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
+    write!(stream, "GET /mcp HTTP/1.1\r\nHost: localhost\r\n{shown}Connection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn the_token_of_one_session_opens_no_other_and_is_stored_nowhere() {
+    let homes = [
+        prepared(&playing(&[SAYING])),
+        prepared(&playing(&[SAYING, "echo the token is $LONGHAUL_GATEWAY_TOKEN"])),
+    ];
+    let mut running: Vec<_> = homes
+        .iter()
+        .map(|home| {
+            let mut words = words_of(home);
+            words.extend(["--sandbox".to_owned(), "none".to_owned()]);
+            home.run(&words.iter().map(String::as_str).collect::<Vec<_>>()).inside("repo").start()
+        })
+        .collect();
+    let [first, second] =
+        [&homes[0], &homes[1]].map(|home| (told(home, "token.txt"), told(home, "socket.txt")));
+    assert_ne!(first.0, second.0);
+    let unauthorized = "HTTP/1.1 401 Unauthorized";
+    assert_eq!(ask(&first.1, None), unauthorized);
+    assert_eq!(ask(&first.1, Some(&second.0)), unauthorized);
+    assert_ne!(ask(&first.1, Some(&first.0)), unauthorized);
+    assert_ne!(ask(&second.1, Some(&second.0)), unauthorized);
+    for (home, running) in homes.iter().zip(&mut running) {
+        fs::write(worktree(home).join("end.txt"), "").unwrap();
+        assert!(running.wait().unwrap().success());
+    }
+    let home = &homes[1];
+    let id = one(&home.longhaul(&["session", "list", "--all", "--json"]))["id"].as_str().unwrap().to_owned();
+    let all = home.longhaul(&["session", "show", &id, "--json"]).succeeded().stdout;
+    assert!(all.contains("[secret:LONGHAUL_GATEWAY_TOKEN]") && !all.contains(&second.0), "{all}");
+    for file in crate::support::files(&home.longhaul_home().join("data")) {
+        let is_ours = !file.starts_with(home.longhaul_home().join("data/checkouts"));
+        let holds = fs::read(&file).unwrap().windows(second.0.len()).any(|part| part == second.0.as_bytes());
+        assert!(!(is_ours && holds && !is_snapshot(&file)), "{}", file.display());
+    }
+}
+
+/// Snapshots are of the worktree, where the session itself wrote it; they are packed in any case.
+fn is_snapshot(file: &Path) -> bool {
+    file.components().any(|part| part.as_os_str() == "snapshots")
+}
+
+#[test]
+fn a_runner_that_is_killed_leaves_nothing_that_the_next_cannot_replace() {
+    let address = server();
+    let command = format!(
+        "if test -e born.txt; then curl -sS --noproxy '' http://{address}/ > after.txt; else touch born.txt; sleep 600; fi"
+    );
+    let home = prepared(&playing(&[&command]));
+    let hosts = format!("sandbox.hosts={address}");
+    let mut words = words_of(&home);
+    words.extend(["-c".to_owned(), hosts]);
+    let mut running = home.run(&words.iter().map(String::as_str).collect::<Vec<_>>()).inside("repo").start();
+    let is_born = || home.longhaul_home().join("data/checkouts").exists() && worktree_has(&home, "born.txt");
+    wait_until("the command runs", is_born);
+    assert_eq!(sockets(&home).len(), 1);
+    assert!(kill_runners(&home) > 0);
+    assert!(running.wait().unwrap().success());
+    assert_eq!(written(&home, "after.txt"), "hello");
+    assert!(sockets(&home).is_empty(), "{:?}", sockets(&home));
+}
+
+fn worktree_has(home: &Home, name: &str) -> bool {
+    let folder = home.longhaul_home().join("data/checkouts");
+    crate::support::files(&folder).iter().any(|path| path.file_name().is_some_and(|file| file == name))
+}
+
+#[test]
+fn outside_of_a_session_there_is_nothing_to_attach_to() {
+    let home = Home::new();
+    let outcome = home.longhaul(&["mcp", "--attach"]);
+    assert_eq!(outcome.code, Some(4), "{outcome}");
+    assert!(outcome.stderr.contains("there is no gateway at `/run/longhaul/gateway.sock`"), "{outcome}");
+    assert_eq!(home.longhaul(&["mcp", "--attach", "--http", "127.0.0.1:0"]).code, Some(2));
+}
+
+#[test]
+fn a_cache_can_be_changed_from_inside_and_keys_can_not_be_named_as_one() {
+    let home = prepared(&playing(&["echo kept > \"$HOME/.npm/deep.txt\"", "ls -A \"$HOME\" > home.txt"]));
+    fs::create_dir_all(home.join("user/.ssh")).unwrap();
+    run(&home, &["-c", "sandbox.caches=~/.npm"]).succeeded();
+    assert_eq!(fs::read_to_string(home.join("user/.npm/deep.txt")).unwrap(), "kept\n");
+    assert_eq!(written(&home, "home.txt"), ".npm\n");
+    let sessions = home.longhaul(&["session", "list", "--all", "--json"]).rows().len();
+    for cache in ["~/.ssh", "~/.config", "/tmp"] {
+        let refused = run(&home, &["-c", &format!("sandbox.caches={cache}")]);
+        assert_eq!(refused.code, Some(2), "{cache}: {refused}");
+        assert!(refused.stderr.contains("E0802") && refused.stderr.contains(cache), "{refused}");
+    }
+    assert_eq!(
+        home.longhaul(&["session", "list", "--all", "--json"]).rows().len(),
+        sessions,
+        "nothing was started"
+    );
+}
+
+#[test]
+fn a_repository_lowers_the_walls_only_while_a_person_trusts_it() {
+    let script = playing(&["test -e /run/longhaul/gateway.sock; echo $? > walls.txt"]);
+    for (is_trusted, walled) in [(false, "0"), (true, "1")] {
+        let home = prepared(&script);
+        committed(&home, ".longhaul/config.yml", "sandbox: { level: none, network: open }\n");
+        home.run(&["workspace", "add"]).inside("repo").go().succeeded();
+        if is_trusted {
+            home.trust("repo");
+        }
+        run(&home, &[]).succeeded();
+        assert_eq!(written(&home, "walls.txt").trim(), walled, "trusted: {is_trusted}");
+    }
+}
+
+/// Inside of walls there are no others to be had but reduced ones.
+fn run_inside_walls(home: &Home, flags: &[&str]) -> Outcome {
+    let folder = Path::new(LONGHAUL).parent().unwrap().to_str().unwrap();
+    let variables = [
+        format!("LONGHAUL_HOME={}", home.longhaul_home().display()),
+        format!("HOME={}", home.join("user").display()),
+    ];
+    let top = home.path.to_str().unwrap();
+    let mut words = vec!["sandbox", "check", "--write", top, "--read", folder, "--", "env"];
+    words.extend(variables.iter().map(String::as_str));
+    let run = words_of(home);
+    words.push(LONGHAUL);
+    words.extend(run.iter().map(String::as_str));
+    words.extend(flags);
+    home.run(&words).inside("repo").go()
+}
+
+#[test]
+fn where_full_walls_are_not_to_be_had_it_is_refused_unless_a_person_accepts_less() {
+    let home = prepared(&playing(&["echo done > done.txt"]));
+    let refused = run_inside_walls(&home, &[]);
+    assert_eq!(refused.code, Some(4), "{refused}");
+    for told in ["E0801", "level `full`", "make namespaces", "sandbox.accept_reduced: true"] {
+        assert!(refused.stderr.contains(told), "{told} is not in {refused}");
+    }
+    assert!(home.longhaul(&["session", "list", "--all", "--json"]).rows().is_empty(), "nothing was started");
+    let accepted = run_inside_walls(&home, &["-c", "sandbox.accept_reduced=true", "--detach"]);
+    let accepted_text = accepted.to_string();
+    assert!(accepted_text.contains("the walls are those of level reduced"), "{accepted_text}");
+}
+
+#[test]
+fn the_checkup_says_whether_the_walls_work() {
+    let home = Home::new();
+    let sandbox = |flags: &[&str]| {
+        let words: Vec<&str> = ["doctor", "--json"].into_iter().chain(flags.iter().copied()).collect();
+        let rows = home.longhaul(&words).rows();
+        rows.into_iter().find(|row| row["subject"] == "sandbox").unwrap()
+    };
+    assert_eq!(sandbox(&[])["finding"], "level full works here");
+    let without = sandbox(&["-c", "sandbox.level=none"]);
+    assert_eq!((&without["status"], without["remedy"].is_string()), (&"warning".into(), true), "{without}");
+}

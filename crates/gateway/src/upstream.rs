@@ -1,0 +1,159 @@
+//! The providers behind the model endpoint: where they are, how their key is shown to them, and how they are reached.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use hyper::header::{HeaderName, HeaderValue};
+use hyper::http::uri::{Authority, Uri};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use crate::Error;
+
+/// How long a provider may take until it is connected.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Providers by the name under which agents ask for them.
+pub type Upstreams = BTreeMap<String, Upstream>;
+
+/// A provider, and the key that nobody inside may see.
+#[derive(Clone)]
+pub struct Upstream {
+    authority: Authority,
+    scheme: Scheme,
+    /// Without a slash at its end.
+    path: String,
+    pub(crate) key: (HeaderName, HeaderValue),
+    pub(crate) protocol: Protocol,
+}
+
+/// What a provider speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// Messages.
+    Anthropic,
+    /// Chat completions and responses.
+    OpenAi,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scheme {
+    Http,
+    Https,
+}
+
+impl fmt::Debug for Upstream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Upstream({}, {:?})", self.authority, self.protocol)
+    }
+}
+
+impl Upstream {
+    /// A provider at a base address, such as `https://api.example.com/v1`, which is shown a key in this header.
+    pub fn new(base: &str, protocol: Protocol, key: (HeaderName, HeaderValue)) -> Result<Self, Error> {
+        let unfit = |problem| Error::Address { text: base.to_owned(), problem };
+        let uri: Uri = base.parse().map_err(|_| unfit("it cannot be read"))?;
+        let scheme = match uri.scheme_str() {
+            Some("https") => Scheme::Https,
+            Some("http") => Scheme::Http,
+            Some(_) | None => return Err(unfit("it begins with neither `https:` nor `http:`")),
+        };
+        let authority = uri.authority().ok_or_else(|| unfit("it names no host"))?.clone();
+        if authority.as_str().contains('@') || uri.query().is_some() {
+            return Err(unfit("it has a user, a password or a query"));
+        }
+        let (name, mut value) = key;
+        value.set_sensitive(true);
+        let path = uri.path().trim_end_matches('/').to_owned();
+        Ok(Self { authority, scheme, path, key: (name, value), protocol })
+    }
+
+    pub(crate) fn authority(&self) -> &str {
+        self.authority.as_str()
+    }
+
+    /// Where a path below the base is.
+    pub(crate) fn path_of(&self, rest: &str) -> String {
+        format!("{}/{rest}", self.path)
+    }
+
+    pub(crate) async fn connect(&self) -> io::Result<Box<dyn Stream>> {
+        tokio::time::timeout(PATIENCE, self.connected())
+            .await
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    async fn connected(&self) -> io::Result<Box<dyn Stream>> {
+        let usual = match self.scheme {
+            Scheme::Http => 80,
+            Scheme::Https => 443,
+        };
+        let host = self.authority.host().trim_matches(['[', ']']);
+        let stream = TcpStream::connect((host, self.authority.port_u16().unwrap_or(usual))).await?;
+        stream.set_nodelay(true)?;
+        match self.scheme {
+            Scheme::Http => Ok(Box::new(stream)),
+            Scheme::Https => {
+                let name = ServerName::try_from(host.to_owned()).map_err(io::Error::other)?;
+                let stream = TlsConnector::from(certificates()).connect(name, stream).await?;
+                Ok(Box::new(stream))
+            }
+        }
+    }
+}
+
+/// A connection to a provider, with or without a cover.
+pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
+
+/// Whom this machine trusts. Read once, by the first who needs it: most sessions never do.
+fn certificates() -> Arc<ClientConfig> {
+    static TRUSTED: OnceLock<Arc<ClientConfig>> = OnceLock::new();
+    let read = || {
+        let mut roots = RootCertStore::empty();
+        let found = rustls_native_certs::load_native_certs();
+        for error in &found.errors {
+            tracing::warn!(%error, "could not read a certificate of this machine");
+        }
+        roots.add_parsable_certificates(found.certs);
+        Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth())
+    };
+    TRUSTED.get_or_init(read).clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn upstream(base: &str) -> Result<Upstream, Error> {
+        let key = (HeaderName::from_static("x-api-key"), HeaderValue::from_static("the-real-key"));
+        Upstream::new(base, Protocol::Anthropic, key)
+    }
+
+    #[test]
+    fn a_provider_is_found_below_its_base() {
+        assert_eq!(upstream("https://api.example.com/v1/").unwrap().path_of("models"), "/v1/models");
+        assert_eq!(upstream("http://127.0.0.1:9000").unwrap().path_of("v1/messages"), "/v1/messages");
+        for unfit in [
+            "api.example.com",
+            "ftp://a.example",
+            "https://user:pass@a.example",
+            "https://a.example/?x=1",
+            "",
+        ] {
+            assert!(upstream(unfit).is_err(), "{unfit}");
+        }
+    }
+
+    #[test]
+    fn the_key_is_not_shown_by_accident() {
+        assert!(!format!("{:?}", upstream("https://a.example").unwrap()).contains("the-real-key"));
+    }
+}

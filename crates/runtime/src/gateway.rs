@@ -1,0 +1,115 @@
+//! The gateway of a session that we drive: opened when a runner has the lease, closed when it lets go.
+//!
+//! What the gateway is told comes from what the session pinned; nothing that an agent writes changes it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use longhaul_core::hosts::HostPattern;
+use longhaul_events::SessionId;
+use longhaul_exec::sandbox::{GATEWAY_SOCKET, Gateway as GatewayPolicy, Level, Network, Sandbox};
+use longhaul_gateway::{Listen, Options, Unmetered, Wanted};
+use serde_json::json;
+
+pub use longhaul_gateway::{
+    Answer, Body, BoxError, Gateway, Handler, Request, Response, StatusCode, Token, text,
+};
+
+use crate::error::Error;
+use crate::runner::PinnedReach;
+use crate::system::{Settings, System};
+use crate::walling::caches;
+
+/// Names the socket of the gateway to whoever works on a session.
+pub const SOCKET_VARIABLE: &str = "LONGHAUL_GATEWAY";
+/// Holds what is shown to it. Its name ends as those of secrets do, so that it is never stored.
+pub const TOKEN_VARIABLE: &str = "LONGHAUL_GATEWAY_TOKEN";
+/// The port inside of walls that have a network of their own.
+const PORT_INSIDE: u16 = 7411;
+
+/// Makes what serves the tools of one session, out of what a process is set up with.
+pub type LeafDoor = fn(Settings, SessionId) -> Handler;
+
+/// What the gateway of a session and the walls around it are made of.
+#[derive(Debug)]
+pub(crate) struct Walls<'a> {
+    pub(crate) system: &'a System,
+    pub(crate) session: SessionId,
+    pub(crate) reach: &'a PinnedReach,
+    pub(crate) token: &'a Token,
+}
+
+impl Walls<'_> {
+    /// Opens the gateway, and says how it is found from inside.
+    pub(crate) fn open(&self, sandbox: Sandbox) -> Result<(Gateway, Sandbox), Error> {
+        let mut sandbox = sandbox;
+        sandbox.writable.extend(caches(self.system.places(), &self.reach.caches)?);
+        // With a network of its own nobody else is in there, and the first process inside relays to the socket.
+        let is_alone = sandbox.level == Level::Full && sandbox.network != Network::Open;
+        let gateway = longhaul_gateway::start(self.options(if is_alone {
+            Listen::Socket
+        } else {
+            Listen::SocketAndPort
+        }))?;
+        let port = gateway.port().unwrap_or(PORT_INSIDE);
+        let sandbox = self.variables(sandbox, &gateway, port);
+        let policy = GatewayPolicy { socket: gateway.socket().to_owned(), port };
+        Ok((gateway, sandbox.gateway(policy)))
+    }
+
+    fn options(&self, listen: Listen) -> Options {
+        let hosts = self.reach.hosts.iter().filter_map(|host| HostPattern::parse(host).ok());
+        let (settings, session) = (self.system.settings().clone(), self.session);
+        let leaf = self.system.leaf_door().map(|door| door(settings.clone(), session));
+        Options {
+            socket: self.system.places().gateway_socket(session),
+            listen,
+            hosts: hosts.collect(),
+            token: self.token.clone(),
+            upstreams: longhaul_gateway::Upstreams::new(),
+            meter: Arc::new(Unmetered),
+            leaf,
+            tell: Arc::new(move |wanted| record(&settings, session, wanted)),
+        }
+    }
+
+    fn variables(&self, sandbox: Sandbox, gateway: &Gateway, port: u16) -> Sandbox {
+        let socket = match sandbox.level {
+            Level::Full => PathBuf::from(GATEWAY_SOCKET),
+            Level::Reduced | Level::None => gateway.socket().to_owned(),
+        };
+        let is_open = sandbox.network == Network::Open;
+        let sandbox =
+            sandbox.set_variable(SOCKET_VARIABLE, socket).set_variable(TOKEN_VARIABLE, self.token.reveal());
+        if is_open {
+            return sandbox;
+        }
+        let proxy = match gateway.port() {
+            // Others on this machine can reach it, so it asks who comes.
+            Some(port) => format!("http://longhaul:{}@127.0.0.1:{port}", self.token.reveal()),
+            None => format!("http://127.0.0.1:{port}"),
+        };
+        let proxies = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"];
+        let sandbox = proxies.iter().fold(sandbox, |sandbox, name| sandbox.set_variable(*name, &proxy));
+        let direct = ["NO_PROXY", "no_proxy"];
+        direct.iter().fold(sandbox, |sandbox, name| sandbox.set_variable(*name, "127.0.0.1,localhost"))
+    }
+}
+
+/// Puts on record, for a person, what was wanted. It is rare, so the store is opened for it.
+fn record(settings: &Settings, session: SessionId, wanted: &Wanted) {
+    let report = json!({ "host": format!("{}:{}", wanted.host, wanted.port), "because": wanted.to_string() });
+    let recorded = System::new(settings.clone())
+        .commands()
+        .and_then(|commands| commands.report_refused_host(session, &report));
+    if let Err(error) = recorded {
+        tracing::warn!(%error, %session, "could not record that a host was refused");
+    }
+}
+
+/// Where somebody inside finds the gateway: what the environment names, else where it is at level full.
+pub fn socket_here(variable: impl Fn(&str) -> Option<PathBuf>) -> PathBuf {
+    variable(SOCKET_VARIABLE)
+        .filter(|socket| !socket.as_os_str().is_empty())
+        .unwrap_or_else(|| Path::new(GATEWAY_SOCKET).to_owned())
+}

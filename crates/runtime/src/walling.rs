@@ -1,0 +1,220 @@
+//! Which walls a session gets: what the settings and a person want, held against what this machine can do.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use longhaul_core::config::{SandboxConfig, SandboxLevel, SandboxNetwork};
+use longhaul_exec::sandbox::{Ability, HOME_SECRETS, Init, Level, Wall, probe, tools_in};
+
+use crate::error::Error;
+use crate::places::Places;
+use crate::runner::{Networked, PinnedReach, Walled};
+use crate::system::System;
+
+/// What a person wants for one session, above what the settings say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct WantedWalls {
+    pub level: Option<Walled>,
+    pub network: Option<Networked>,
+}
+
+/// What a session gets.
+#[derive(Debug)]
+pub(crate) struct ChosenWalls {
+    pub(crate) level: Walled,
+    pub(crate) reach: PinnedReach,
+    pub(crate) warning: Option<String>,
+}
+
+impl System {
+    /// The walls for a session that begins here. Refuses what cannot be had rather than to do with less unasked.
+    pub(crate) fn walls(&self, wanted: &WantedWalls) -> Result<ChosenWalls, Error> {
+        let config = self.config()?.sandbox;
+        let level = wanted.level.unwrap_or(match config.level {
+            SandboxLevel::Full => Walled::Full,
+            SandboxLevel::Reduced => Walled::Reduced,
+            SandboxLevel::None => Walled::None,
+        });
+        let network = wanted.network.unwrap_or(match config.network {
+            SandboxNetwork::None => Networked::None,
+            SandboxNetwork::AllowList => Networked::AllowList,
+            SandboxNetwork::Open => Networked::Open,
+        });
+        caches(self.places(), &config.caches)?;
+        let (level, warning) = match level {
+            Walled::None => (level, None),
+            Walled::Full | Walled::Reduced => had(level, &config, &probe(&Init::default()))?,
+        };
+        let hosts = match network {
+            Networked::AllowList => config.hosts.iter().map(ToString::to_string).collect(),
+            Networked::None | Networked::Open => Vec::new(),
+        };
+        Ok(ChosenWalls { level, reach: PinnedReach { network, hosts, caches: config.caches }, warning })
+    }
+}
+
+/// The level that can be had, and what a person is told if it is not the one that was wanted.
+fn had(level: Walled, config: &SandboxConfig, ability: &Ability) -> Result<(Walled, Option<String>), Error> {
+    let (wall, name) = match level {
+        Walled::Full => (&ability.full, Level::Full.word()),
+        Walled::Reduced => (&ability.reduced, Level::Reduced.word()),
+        Walled::None => return Ok((level, None)),
+    };
+    let Wall::Fails { step, because } = wall else { return Ok((level, None)) };
+    if level == Walled::Full && config.accepts_reduced && ability.reduced.works() {
+        let warning = format!(
+            "level full does not work here (could not {step}: {because}), so the walls are those of level reduced; `longhaul sandbox check --level reduced --explain` tells what they do not hold"
+        );
+        return Ok((Walled::Reduced, Some(warning)));
+    }
+    Err(Error::NoWalls { level: name, step: step.clone(), because: because.clone() })
+}
+
+/// The folders that can be changed beside the worktree, where they really are. Those that are missing are made.
+pub(crate) fn caches(places: &Places, wanted: &[String]) -> Result<Vec<PathBuf>, Error> {
+    if wanted.is_empty() {
+        return Ok(Vec::new());
+    }
+    let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
+    let guarded = home.as_deref().map(|home| Guarded::of(home, places));
+    wanted
+        .iter()
+        .map(|path| {
+            let unfit = |problem: String| Error::UnfitCache { path: path.clone(), problem };
+            let guarded =
+                guarded.as_ref().ok_or_else(|| unfit("cannot be found without a home".to_owned()))?;
+            guarded.cache(path).map_err(unfit)
+        })
+        .collect()
+}
+
+/// A home, and what of it no agent may change.
+struct Guarded<'a> {
+    home: &'a Path,
+    places: Vec<PathBuf>,
+}
+
+impl<'a> Guarded<'a> {
+    fn of(home: &'a Path, places: &Places) -> Self {
+        let ours = [&places.config, &places.data, &places.state, &places.run].map(|place| real(place));
+        let secrets = HOME_SECRETS.iter().map(|secret| home.join(secret));
+        // What is run from there is run outside of the walls too.
+        let guarded = ours.into_iter().chain(secrets).chain(tools_in(home));
+        Self { home, places: guarded.collect() }
+    }
+
+    /// The folder that a person means, or why it cannot be had.
+    fn cache(&self, path: &str) -> Result<PathBuf, String> {
+        let path = path.strip_prefix("~/").map_or_else(|| PathBuf::from(path), |rest| self.home.join(rest));
+        // Judged before anything is made, and again where links lead.
+        self.judge(&real(&path))?;
+        fs::create_dir_all(&path).map_err(|error| format!("cannot be made: {error}"))?;
+        let path = path.canonicalize().map_err(|error| format!("cannot be looked up: {error}"))?;
+        self.judge(&path)?;
+        Ok(path)
+    }
+
+    fn judge(&self, path: &Path) -> Result<(), String> {
+        if path == self.home || !path.starts_with(self.home) {
+            return Err("is not a folder in your home".to_owned());
+        }
+        let near = |place: &&PathBuf| place.starts_with(path) || path.starts_with(place);
+        match self.places.iter().find(near) {
+            Some(place) => {
+                Err(format!("is, holds or lies in `{}`, which agents may not change", place.display()))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Where a path leads as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    let mut rest = Vec::new();
+    let mut there = path;
+    loop {
+        if let Ok(found) = there.canonicalize() {
+            return rest.iter().rev().fold(found, |found: PathBuf, name| found.join(name));
+        }
+        match (there.parent(), there.file_name()) {
+            (Some(parent), Some(name)) => {
+                rest.push(name.to_owned());
+                there = parent;
+            }
+            (Some(_) | None, _) => return path.to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fails(step: &str) -> Wall {
+        Wall::Fails { step: step.to_owned(), because: "switched off; switch it on".to_owned() }
+    }
+
+    fn config(accepts_reduced: bool) -> SandboxConfig {
+        SandboxConfig { accepts_reduced, ..longhaul_core::config::resolve(&[]).unwrap().sandbox }
+    }
+
+    #[test]
+    fn less_than_was_wanted_is_had_only_where_a_person_said_so_and_never_less_than_that() {
+        let ability = |full, reduced| Ability { full, reduced, landlock_abi: 6 };
+        let nothing = ability(fails("make namespaces"), fails("restrict paths with Landlock"));
+        let half = ability(fails("make namespaces"), Wall::Works);
+        assert_eq!(
+            had(Walled::Full, &config(false), &ability(Wall::Works, Wall::Works)).unwrap(),
+            (Walled::Full, None)
+        );
+        let refused = had(Walled::Full, &config(false), &half).unwrap_err().to_string();
+        assert!(refused.contains("make namespaces") && refused.contains("switch it on"), "{refused}");
+        let (level, warning) = had(Walled::Full, &config(true), &half).unwrap();
+        assert!(level == Walled::Reduced && warning.unwrap().contains("level reduced"));
+        assert!(had(Walled::Full, &config(true), &nothing).is_err());
+        assert!(had(Walled::Reduced, &config(true), &nothing).is_err());
+    }
+
+    #[test]
+    fn a_cache_lies_in_the_home_and_near_nothing_that_agents_may_not_change() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let places = Places::under(&home.join("own"));
+        let guarded = Guarded::of(&home, &places);
+        assert_eq!(guarded.cache("~/.cargo/registry").unwrap(), home.join(".cargo/registry"));
+        assert!(home.join(".cargo/registry").is_dir());
+        let elsewhere = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(elsewhere.path(), home.join("link")).unwrap();
+        fs::create_dir_all(home.join(".ssh")).unwrap();
+        std::os::unix::fs::symlink(home.join(".ssh"), home.join("keys")).unwrap();
+        let unfit = [
+            "~/",
+            "~/.",
+            "/",
+            "/tmp",
+            "/etc",
+            "~/.ssh",
+            "~/.ssh/sub",
+            "~/keys",
+            "~/keys/sub",
+            "~/link",
+            "~/link/sub",
+            "~/.config",
+            "~/.cargo",
+            "~/.cargo/bin",
+            "~/.local",
+            "~/own",
+            "~/own/data",
+            "~/own/data/checkouts",
+        ];
+        for path in unfit {
+            let refused = guarded.cache(path);
+            assert!(refused.is_err(), "{path}: {refused:?}");
+        }
+        assert!(
+            !home.join(".ssh/sub").exists() && !home.join(".config").exists(),
+            "nothing is made on the way"
+        );
+        assert!(!elsewhere.path().join("sub").exists());
+    }
+}
