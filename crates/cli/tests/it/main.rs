@@ -16,6 +16,7 @@ mod replacing;
 mod run;
 mod running;
 mod sandbox;
+mod secret;
 mod session;
 mod support;
 mod takeover;
