@@ -17,6 +17,7 @@ mod restore;
 mod run;
 mod runner;
 mod sandbox;
+mod secret;
 mod session;
 mod workflow;
 mod workspace;
@@ -79,6 +80,8 @@ pub(crate) enum Command {
     #[command(subcommand, hide = true)]
     Sandbox(sandbox::Command),
     #[command(subcommand, hide = true)]
+    Secret(secret::Command),
+    #[command(subcommand, hide = true)]
     Config(config::Command),
     #[command(hide = true)]
     Explain(explain::Args),
@@ -110,6 +113,7 @@ impl Command {
             Self::Restore(args) => restore::run(context, args),
             Self::Mcp(args) => mcp::run(context, args),
             Self::Sandbox(command) => command.run(context),
+            Self::Secret(command) => command.run(context),
             Self::Config(command) => command.run(context),
             Self::Explain(args) => explain::run(context, args),
             Self::Completions(args) => completions::run(context, args),

@@ -38,6 +38,12 @@ pub(crate) enum CliError {
     #[error("nobody is here to type the value; give it with `--value-file FILE` or `--value-file -`")]
     NobodyToAsk,
     #[error(
+        "a value is never an argument: others can see it, and the shell keeps it; think of it as known, and give another one when you are asked, or through standard input"
+    )]
+    ValueAsArgument,
+    #[error("no value was given, nothing was changed; run it again")]
+    NoSecret,
+    #[error(
         "`--config` stands before and after the command, and only one place counts; write all of them in one"
     )]
     ScatteredSettings,
@@ -93,6 +99,8 @@ impl CliError {
             | Self::NotText { .. }
             | Self::NoValue
             | Self::NobodyToAsk
+            | Self::ValueAsArgument
+            | Self::NoSecret
             | Self::ScatteredSettings
             | Self::NoHome
             | Self::Unwritable { .. }
@@ -114,11 +122,13 @@ impl CliError {
             | Self::ExistsUnforced { .. }
             | Self::NotAPlainFile { .. }
             | Self::NoValue
+            | Self::NoSecret
             | Self::Unwritable { .. }
             | Self::NotTakenOut { .. } => Kind::Refused,
             Self::NotText { .. }
             | Self::BadInput { .. }
             | Self::NobodyToAsk
+            | Self::ValueAsArgument
             | Self::ScatteredSettings
             | Self::SessionWithoutLeaf
             | Self::WeakToken { .. }

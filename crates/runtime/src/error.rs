@@ -211,7 +211,7 @@ impl Error {
             | Self::NotConfirmed { .. } => "E0303",
             Self::Untrustable { .. } | Self::NothingToTrust(_) | Self::ChangedMeanwhile => "E0304",
             Self::Config(_) => "E0401",
-            Self::Secrets(_) => "E0402",
+            Self::Secrets(error) => return error.code(),
             Self::NoSessionInExport | Self::NotASessionExport { .. } | Self::Import(_) => "E0501",
             Self::NoWorkflow(_) | Self::WorkflowUnreadable { .. } => "E0601",
             Self::BadStart(_) => "E0602",
@@ -264,6 +264,7 @@ impl Error {
             | Self::Import(ImportError::ChangedMeanwhile)
             | Self::TooManyConflicts => Kind::Conflict,
             Self::Workflow(problem) => problem.kind(),
+            Self::Secrets(error) => error.kind(),
             Self::Worktree(
                 WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
             )
@@ -313,7 +314,6 @@ impl Error {
             | Self::NotAFile { .. }
             | Self::WriteFile { .. }
             | Self::Show(_)
-            | Self::Secrets(_)
             | Self::WorkflowUnreadable { .. }
             | Self::DamagedSession { .. }
             | Self::Runner(_)

@@ -50,6 +50,7 @@ pub use reader::{
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use resuming::ResumeQuery;
 pub use runner::{Networked, Patience, Walled, run_apart, run_work};
+pub use secrets::{SecretChange, SecretSet, SecretWarning};
 pub use starting::NewWalk;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};

@@ -1,5 +1,7 @@
 //! The values that must never be stored: what the user's secrets file holds, and what the environment names.
 
+mod keeping;
+
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -10,6 +12,10 @@ use std::path::{Path, PathBuf};
 
 use longhaul_core::scrub::Secret;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+
+pub use keeping::{SecretChange, SecretSet, SecretWarning};
+
+use crate::error::Kind;
 
 /// Environment variables that end like this hold secrets.
 const SECRET_ENDINGS: [&str; 5] = ["_TOKEN", "_SECRET", "_PASSWORD", "_API_KEY", "_ACCESS_KEY"];
@@ -22,7 +28,11 @@ const SHORTEST_VARIABLE: usize = 12;
 pub enum SecretsError {
     #[error("could not read `{}`: {source}; check its permissions", path.display())]
     Read { path: PathBuf, source: std::io::Error },
-    #[error("`{}` is not a JSON object of texts: {source}; write it as `{{\"NAME\": \"value\"}}`", path.display())]
+    // What the parser says may quote a value.
+    #[error(
+        "`{}` is not a JSON object of texts (line {}, column {}); write it as `{{\"NAME\": \"value\"}}`",
+        path.display(), source.line(), source.column()
+    )]
     Format { path: PathBuf, source: serde_json::Error },
     #[error("`{}` is not a file; put a file there, or take it away", path.display())]
     NotAFile { path: PathBuf },
@@ -30,10 +40,55 @@ pub enum SecretsError {
     Twice { path: PathBuf, name: String },
     #[error("others may read `{}`; run `chmod 600` on it", path.display())]
     Exposed { path: PathBuf },
+    #[error("could not write `{}`: {source}; check the path, its permissions and the disk", path.display())]
+    Write { path: PathBuf, source: std::io::Error },
+    // What stands in place of a name may be the value.
+    #[error(
+        "that is not a name for a secret; use capitals, digits and `_`, such as `FORGE_TOKEN`, and give the value when you are asked"
+    )]
+    Name,
+    #[error("the value is empty, nothing was changed; `longhaul secret rm {0}` takes a secret away")]
+    Empty(String),
+    #[error("there is no secret `{0}`; `longhaul secret list` shows the names")]
+    Unknown(String),
+}
+
+impl SecretsError {
+    /// The page that explains it, if there is more to say.
+    pub(crate) const fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Read { .. }
+            | Self::Format { .. }
+            | Self::NotAFile { .. }
+            | Self::Twice { .. }
+            | Self::Exposed { .. }
+            | Self::Write { .. } => Some("E0402"),
+            Self::Name | Self::Empty(_) | Self::Unknown(_) => None,
+        }
+    }
+
+    pub(crate) const fn kind(&self) -> Kind {
+        match self {
+            Self::Read { .. }
+            | Self::Format { .. }
+            | Self::NotAFile { .. }
+            | Self::Twice { .. }
+            | Self::Exposed { .. }
+            | Self::Write { .. } => Kind::Environment,
+            Self::Empty(_) => Kind::Refused,
+            Self::Name | Self::Unknown(_) => Kind::Usage,
+        }
+    }
 }
 
 /// Reads the user's secrets; no file means none.
 pub(crate) fn from_file(path: &Path) -> Result<Vec<Secret>, SecretsError> {
+    let secret = |(name, value): (String, String)| Secret { name, value: value.into_bytes() };
+    Ok(read(path)?.into_iter().map(secret).collect())
+}
+
+/// What the file holds, in its order.
+fn read(path: &Path) -> Result<Vec<(String, String)>, SecretsError> {
     let read = |source| SecretsError::Read { path: path.to_owned(), source };
     let found = match fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -53,7 +108,7 @@ pub(crate) fn from_file(path: &Path) -> Result<Vec<Secret>, SecretsError> {
     if let Some((name, _)) = named.iter().find(|(name, _)| !names.insert(name)) {
         return Err(SecretsError::Twice { path: path.to_owned(), name: name.clone() });
     }
-    Ok(named.into_iter().map(|(name, value)| Secret { name, value: value.into_bytes() }).collect())
+    Ok(named)
 }
 
 /// All fields of an object, also those whose name comes twice.

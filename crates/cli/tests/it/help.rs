@@ -95,6 +95,9 @@ fn every_command_is_listed_with_one_line() {
         longhaul mcp                     Serve a coding agent over MCP: workflows one step at a time, and sessions that are never lost
         longhaul mcp install             Write Longhaul into the settings of a coding agent, for every project of yours
         longhaul sandbox check           Show what works here, and what a command in this folder could and could not do; with a command, run it so
+        longhaul secret set              Keep a value under a name, readable for you alone
+        longhaul secret list             List the names of the secrets; the values are never shown
+        longhaul secret rm               Forget a secret. What was stored while it was known stays without it; what comes later is not searched for it
         longhaul config show             Show each setting with the value that counts here
         longhaul explain                 Explain an error code, or list all codes
         longhaul completions             Print the script that completes `longhaul` in a shell
@@ -197,7 +200,7 @@ const EVERY_COMMAND: &str = "
     session-continue session-cancel session-export session-import gate gate-list gate-show gate-approve
     gate-reject worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
     artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
-    log-export log-import gc redact backup restore mcp mcp-install sandbox sandbox-check config config-show explain completions man
+    log-export log-import gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man
     help
 ";
 

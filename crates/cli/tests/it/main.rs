@@ -17,6 +17,7 @@ mod replacing;
 mod run;
 mod running;
 mod sandbox;
+mod secret;
 mod session;
 mod support;
 mod takeover;
