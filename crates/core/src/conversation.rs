@@ -147,7 +147,7 @@ impl Conversation {
     }
 
     fn put(&mut self, turn: u32, call: u32, at: CallAt) {
-        let turn = self.turns.iter_mut().find(|state| state.number == turn);
+        let turn = self.turns.iter_mut().rfind(|state| state.number == turn);
         let state = turn.and_then(|turn| turn.calls.get_mut(usize::try_from(call).ok()?));
         if let Some(state) = state {
             state.at = at;
@@ -162,7 +162,7 @@ impl Conversation {
 
     /// A call that an agent made.
     pub fn call(&self, turn: u32, call: u32) -> Option<&AgentCall> {
-        let turn = self.turns.iter().find(|state| state.number == turn)?;
+        let turn = self.turns.iter().rfind(|state| state.number == turn)?;
         turn.calls.get(usize::try_from(call).ok()?).map(|state| &state.call)
     }
 

@@ -1,6 +1,6 @@
 //! Everything that writes. One command is one decision: loaded, decided, stored whole or not at all.
 
-mod acting;
+pub(crate) mod acting;
 pub(crate) mod carrying;
 mod checkout;
 mod keeping;

@@ -76,39 +76,62 @@ impl Commands {
     ) -> Result<Turns, Error> {
         let session = self.load_session(id)?;
         let workflow = session.workflow.as_ref().map(|pinned| pinned.id.clone()).unwrap_or_default();
-        let mut turns = Turns { workflow, visits: BTreeMap::new(), steps: BTreeMap::new() };
+        let mut turns = Turns::of(workflow);
         let mut talks: BTreeMap<NodeId, Conversation> = BTreeMap::new();
-        self.each_decision(id, Seq(0), |decision| {
+        self.each_event_after(id, &mut turns, |turns, event| {
+            if let SessionEvent::Agent { node: Some(node), act } = event {
+                let talk = talks.entry(node).or_default();
+                if matches!(act, AgentAct::Answered { .. } | AgentAct::Failed { .. })
+                    && let Some(asked) = turns.asked(node)
+                {
+                    look(&asked, talk);
+                }
+                talk.apply(&act);
+            }
+        })?;
+        Ok(turns)
+    }
+
+    /// Takes in what happened since `turns` was last brought up to date, so that a long session is read once.
+    pub(crate) fn catch_up(&self, id: SessionId, turns: &mut Turns) -> Result<(), Error> {
+        self.each_event_after(id, turns, |_, _| {})
+    }
+
+    fn each_event_after(
+        &self,
+        id: SessionId,
+        turns: &mut Turns,
+        mut look: impl FnMut(&Turns, SessionEvent),
+    ) -> Result<(), Error> {
+        self.each_decision(id, turns.read, |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
+                turns.read = turns.read.plus(1);
                 match event {
                     SessionEvent::StepHandedOut { node, step, .. } => turns.hand_out(node, step),
-                    SessionEvent::Agent { node: Some(node), act } => {
-                        let talk = talks.entry(node).or_default();
-                        if matches!(act, AgentAct::Answered { .. } | AgentAct::Failed { .. })
-                            && let Some(asked) = turns.asked(node)
-                        {
-                            look(&asked, talk);
-                        }
-                        talk.apply(&act);
-                    }
-                    _ => {}
+                    event => look(turns, event),
                 }
             }
             Ok(None::<()>)
-        })?;
-        Ok(turns)
+        })
+        .map(|_| ())
     }
 }
 
 /// Which steps were handed out, and how often.
 #[derive(Debug)]
 pub(crate) struct Turns {
+    /// How far the session was read.
+    read: Seq,
     workflow: String,
     visits: BTreeMap<StepId, u32>,
     steps: BTreeMap<NodeId, (StepId, u32)>,
 }
 
 impl Turns {
+    const fn of(workflow: String) -> Self {
+        Self { read: Seq(0), workflow, visits: BTreeMap::new(), steps: BTreeMap::new() }
+    }
+
     fn hand_out(&mut self, node: NodeId, step: StepId) {
         let visits = self.visits.entry(step.clone()).or_default();
         *visits += 1;

@@ -51,6 +51,14 @@ struct Ended {
     ms: u64,
 }
 
+/// Where a session went by what its agent did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Stays,
+    /// The step is handed in, and what the agent said about it is over.
+    Left,
+}
+
 impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
@@ -63,13 +71,12 @@ impl Driving<'_> {
                         return Ok(());
                     }
                     let act = self.ask(turn, asked, &conversation);
-                    self.hands.record(&mut conversation, &[act])?;
+                    if self.hands.go_on(&mut conversation, vec![act])? == Way::Left {
+                        return Ok(());
+                    }
                 }
-                Next::Call { turn, calls } => {
-                    let started: Vec<AgentAct> =
-                        calls.iter().map(|call| AgentAct::CallStarted { turn, call: *call }).collect();
-                    self.hands.record(&mut conversation, &started)?;
-                    if self.hands.make(&mut conversation, turn, &calls)? {
+                Next::Call { .. } => {
+                    if self.hands.go_on(&mut conversation, Vec::new())? == Way::Left {
                         return Ok(());
                     }
                 }
@@ -125,16 +132,50 @@ impl Hands<'_> {
         }
     }
 
-    /// Makes the calls. Says whether the session has left the step by one of them.
-    fn make(&self, conversation: &mut Conversation, turn: u32, calls: &[u32]) -> Result<bool, Error> {
+    /// Puts acts on record and makes the calls that follow from them. The start of a call goes into the commit of
+    /// what led to it: both are there before anything is done, and a turn costs one commit less.
+    fn go_on(&self, conversation: &mut Conversation, mut acts: Vec<AgentAct>) -> Result<Way, Error> {
+        loop {
+            acts.iter().for_each(|act| conversation.apply(act));
+            let due = conversation.next();
+            let Next::Call { turn, calls } = due else {
+                self.commands.act(self.id, self.epoch, &acts)?;
+                return Ok(Way::Stays);
+            };
+            if self.stop.is_stopped() {
+                self.commands.act(self.id, self.epoch, &acts)?;
+                return Ok(Way::Stays);
+            }
+            for call in &calls {
+                let start = AgentAct::CallStarted { turn, call: *call };
+                conversation.apply(&start);
+                acts.push(start);
+            }
+            self.commands.act(self.id, self.epoch, &acts)?;
+            match self.make(conversation, turn, &calls)? {
+                Some(ended) => acts = ended,
+                None => return Ok(Way::Left),
+            }
+        }
+    }
+
+    /// Makes the calls. `None` if the session has left the step by one of them.
+    fn make(
+        &self,
+        conversation: &Conversation,
+        turn: u32,
+        calls: &[u32],
+    ) -> Result<Option<Vec<AgentAct>>, Error> {
         let wanted: Vec<(u32, AgentCall)> =
             calls.iter().filter_map(|call| Some((*call, conversation.call(turn, *call)?.clone()))).collect();
-        if let [(call, only)] = wanted.as_slice()
-            && only.tool == COMPLETE
-        {
-            let Some(ended) = self.complete(only)? else { return Ok(true) };
-            self.record(conversation, &[finished(turn, *call, only.tool.clone(), ended)])?;
-            return Ok(false);
+        if let [(call, only)] = wanted.as_slice() {
+            let ended = if only.tool == COMPLETE {
+                let Some(ended) = self.complete(only)? else { return Ok(None) };
+                ended
+            } else {
+                self.call(only)?
+            };
+            return Ok(Some(vec![finished(turn, *call, only.tool.clone(), ended)]));
         }
         let ended = std::thread::scope(|scope| {
             let running: Vec<_> = wanted
@@ -146,10 +187,7 @@ impl Hands<'_> {
                 .map(|one| one.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             joined.collect::<Result<Vec<_>, Error>>()
         })?;
-        let acts: Vec<AgentAct> =
-            ended.into_iter().map(|(call, tool, ended)| finished(turn, call, tool, ended)).collect();
-        self.record(conversation, &acts)?;
-        Ok(false)
+        Ok(Some(ended.into_iter().map(|(call, tool, ended)| finished(turn, call, tool, ended)).collect()))
     }
 
     fn call(&self, call: &AgentCall) -> Result<Ended, Error> {

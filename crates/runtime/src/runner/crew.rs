@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::{Driven, StopSwitch, leftovers};
 use crate::commands::Commands;
+use crate::commands::acting::Turns;
 use crate::error::Error;
 use crate::runner::agent::{Driving, Hands};
 use crate::sandbox::{Surroundings, everyday};
@@ -43,6 +44,8 @@ pub enum Walled {
 #[derive(Debug)]
 pub(super) struct Crew {
     agent: Box<dyn Agent>,
+    /// Which steps were handed out, as far as we have read.
+    turns: Turns,
     room: Room,
     pub(super) sandbox: Sandbox,
 }
@@ -56,14 +59,14 @@ impl Crew {
             .map_err(|error| cassette::Error { path: id.to_string(), problem: error.to_string() })?;
         let mut agent = Rehearsal::new(cassette::parse(&assignment.path, &assignment.cassette)?);
         // A script comes to the same place when it is asked the same again.
-        commands.each_turn(id, |asked, talk| {
+        let turns = commands.each_turn(id, |asked, talk| {
             let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers() });
         })?;
         let session = commands.load_session(id)?;
         let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };
         let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
         let sandbox = walls(system, &assignment, &checkout, room.path());
-        Ok(Some(Self { agent: Box::new(agent), room, sandbox }))
+        Ok(Some(Self { agent: Box::new(agent), turns, room, sandbox }))
     }
 }
 
@@ -130,8 +133,8 @@ impl Driven<'_> {
     }
 
     fn one_step(&self, crew: &mut Crew, tip: &Tip, stop: &StopSwitch) -> Result<(), Error> {
-        let asked = self.commands.each_turn(self.id, |_, _| {})?.asked(tip.node);
-        let asked = asked.ok_or(Rejection::NoSuchNode { node: tip.node })?;
+        self.commands.catch_up(self.id, &mut crew.turns)?;
+        let asked = crew.turns.asked(tip.node).ok_or(Rejection::NoSuchNode { node: tip.node })?;
         let walls = Around {
             sandbox: &crew.sandbox,
             label: self.label.of_command(self.epoch),

@@ -130,6 +130,36 @@ fn a_rehearsal_does_the_steps_and_all_of_it_is_on_record() {
 }
 
 #[test]
+fn a_turn_with_one_call_costs_two_commits() {
+    let home = Home::new();
+    let id = home.assigned(SCRIPT);
+    run_work(&home.system(), id).unwrap();
+    let reader = home.system().reader().unwrap().unwrap();
+    let mut commits = std::collections::BTreeMap::<u64, Vec<String>>::new();
+    reader
+        .events(Some(&format!("session/{id}")), &mut |row| {
+            if let Some(act) = row.event["act"]["act"].as_str() {
+                commits.entry(row.position.0).or_default().push(act.to_owned());
+            }
+            Ok(())
+        })
+        .unwrap();
+    let commits: Vec<String> = commits.into_values().map(|acts| acts.join(" ")).collect();
+    assert_eq!(
+        commits,
+        [
+            "assigned",
+            "answered call_started call_started",
+            "call_finished call_finished",
+            "answered call_started",
+            "answered call_started",
+            "call_finished",
+            "answered call_started",
+        ]
+    );
+}
+
+#[test]
 fn what_an_agent_gets_wrong_goes_back_to_it() {
     let home = Home::new();
     let id = home.assigned(
