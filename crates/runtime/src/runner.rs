@@ -7,9 +7,12 @@ mod agent;
 mod crew;
 mod gather;
 mod giving_up;
+mod interrupted;
 pub(crate) mod leftovers;
 mod perform;
 mod permission;
+mod preparing;
+mod returning;
 #[cfg(test)]
 mod tests;
 mod wait;
@@ -150,6 +153,7 @@ impl Driven<'_> {
             ))));
         }
         cleared?;
+        self.system.bring_back(self.commands, self.id)?;
         let place = Place::of(self)?;
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;

@@ -97,10 +97,7 @@ pub(super) fn go_on(args: &Args) -> Result<Vec<Bar>, Failure> {
     ])
 }
 
-fn killed_and_taken_over(
-    stage: &Stage,
-    then: impl FnOnce() -> Result<(), Failure>,
-) -> Result<f64, Failure> {
+fn killed_and_taken_over(stage: &Stage, then: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
     let acts = |did: &str| -> Result<Vec<Act>, Failure> {
         let mut acts = Vec::new();
         for session in stage.sessions()? {
@@ -128,8 +125,9 @@ pub(super) fn many(args: &Args) -> Result<Vec<Bar>, Failure> {
     let stage = Stage::set(&args.longhaul, script)?;
     let memory = Memory::of(&args.longhaul)?;
     let began = Instant::now();
-    let starting: Vec<_> =
-        (0..SESSIONS).map(|_| stage.run(&["--detach"]).stdout(Stdio::piped()).spawn()).collect::<Result<_, _>>()?;
+    let starting: Vec<_> = (0..SESSIONS)
+        .map(|_| stage.run(&["--detach"]).stdout(Stdio::piped()).spawn())
+        .collect::<Result<_, _>>()?;
     let mut worktrees: Vec<PathBuf> = Vec::new();
     for one in starting {
         let output = one.wait_with_output()?;

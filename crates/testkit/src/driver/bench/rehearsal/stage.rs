@@ -15,7 +15,8 @@ use super::super::cli::finish;
 use crate::driver::Failure;
 use crate::processes::command;
 
-const WORKFLOW: &str = "longhaul: 1\nid: bench.run\nname: Bench\nversion: 1.0.0\nsteps: [ { id: work, prompt: Work. } ]\n";
+const WORKFLOW: &str =
+    "longhaul: 1\nid: bench.run\nname: Bench\nversion: 1.0.0\nsteps: [ { id: work, prompt: Work. } ]\n";
 
 /// Where sessions are rehearsed.
 #[derive(Debug)]
