@@ -36,28 +36,36 @@ fn rewind(home: &Home, id: &str, step: &str) -> Outcome {
     home.longhaul(&["session", "rewind", id, "--to", step, "--reason", "again", "--json"])
 }
 
-fn is_over(home: &Home) -> bool {
-    let row = one(&home.longhaul(&["session", "list", "--all", "--json"]));
-    row["status"] != "open"
+fn restore(home: &Home, id: &str, snapshot: &str) {
+    home.run(&["worktree", "restore", snapshot, "--worktree", id]).inside("repo").go().succeeded();
 }
 
-/// Every act of the agent, from wherever it is told.
-fn acts(rows: &[Value]) -> Vec<Value> {
-    fn collect(value: &Value, found: &mut Vec<Value>) {
+fn is_over(home: &Home) -> bool {
+    let row = one(&home.longhaul(&["session", "list", "--all", "--json"]));
+    assert_ne!(row["state"], "parked", "{row}");
+    ["completed", "failed", "cancelled"].iter().any(|state| row["state"] == *state)
+}
+
+/// Everything that a session's story tells, from wherever it is in it.
+fn told(rows: &[Value], is_it: &dyn Fn(&Value) -> bool) -> Vec<Value> {
+    fn collect(value: &Value, is_it: &dyn Fn(&Value) -> bool, found: &mut Vec<Value>) {
+        if is_it(value) {
+            found.push(value.clone());
+        }
         match value {
-            Value::Object(fields) => {
-                if value["act"]["did"].is_string() {
-                    found.push(value["act"].clone());
-                }
-                fields.values().for_each(|value| collect(value, found));
-            }
-            Value::Array(values) => values.iter().for_each(|value| collect(value, found)),
+            Value::Object(fields) => fields.values().for_each(|value| collect(value, is_it, found)),
+            Value::Array(values) => values.iter().for_each(|value| collect(value, is_it, found)),
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
     let mut found = Vec::new();
-    rows.iter().for_each(|row| collect(row, &mut found));
+    rows.iter().for_each(|row| collect(row, is_it, &mut found));
     found
+}
+
+/// Every act of the agent.
+fn acts(rows: &[Value]) -> Vec<Value> {
+    told(rows, &|value| value["did"].is_string())
 }
 
 #[test]
@@ -90,12 +98,12 @@ otherwise: fail
     let warnings = one(&rewound)["warnings"].to_string();
     assert!(warnings.contains("are as they were when the step began"), "{rewound}");
     wait_until("it is through again", || is_over(&home));
-    let told = home.longhaul(&["session", "show", &id]).succeeded().stdout;
-    assert!(told.contains("Changed otherwise.") && told.contains("Checked again."), "{told}");
+    let shown = home.longhaul(&["session", "show", &id]).succeeded().stdout;
+    assert!(shown.contains("Changed otherwise.") && shown.contains("Checked again."), "{shown}");
     let names: Vec<String> = tree(&worktree(&home)).into_iter().map(|(name, _)| name).collect();
     assert!(!names.contains(&"made.txt".to_owned()), "{names:?}");
     let before = warnings.split("restore ").nth(1).unwrap().split('`').next().unwrap().to_owned();
-    home.longhaul(&["worktree", "restore", &before, "--worktree", &id]).succeeded();
+    restore(&home, &id, &before);
     assert_eq!(fs::read_to_string(worktree(&home).join("made.txt")).unwrap(), "once", "nothing is lost");
 }
 
@@ -160,9 +168,9 @@ turns:
     for told in ["interrupted: outcome unknown", "- added half.txt", "+half"] {
         assert!(answer.contains(told), "{told} is not in {answer}");
     }
-    let told: Vec<&Value> = acts.iter().filter(|act| act["did"] == "nudged").collect();
-    assert_eq!(told.len(), 1, "{told:#?}");
-    assert!(told[0]["words"].as_str().unwrap().contains("died"), "{told:#?}");
+    let nudges: Vec<&Value> = acts.iter().filter(|act| act["did"] == "nudged").collect();
+    assert_eq!(nudges.len(), 1, "{nudges:#?}");
+    assert!(nudges[0]["words"].as_str().unwrap().contains("died"), "{nudges:#?}");
 }
 
 const READY: &str = "
@@ -247,9 +255,9 @@ turns:
     assert!(shown.stdout.contains("login.sh"), "{shown}");
     let verdict = home.longhaul(&["artifact", "show", rows[2]["id"].as_str().unwrap()]).succeeded();
     assert!(verdict.stdout.contains("verdict"), "an id means the same in every list: {verdict}");
-    let told = home.longhaul(&["session", "show", &id]).succeeded().stdout;
-    assert!(told.contains("the agent wrote an artifact"), "{told}");
-    assert!(told.contains(rows[2]["id"].as_str().unwrap()), "{told}");
+    let shown = home.longhaul(&["session", "show", &id]).succeeded().stdout;
+    assert!(shown.contains("the agent wrote an artifact"), "{shown}");
+    assert!(shown.contains(rows[2]["id"].as_str().unwrap()), "{shown}");
     let acts = acts(&story(&home, &id));
     let read = acts.iter().find(|act| act["tool"] == "read_artifact").unwrap();
     assert!(read["result"].as_str().unwrap().contains("plan"), "{read}");
@@ -318,14 +326,14 @@ fn heavy_no_byte_of_a_steps_end_is_lost_when_driven_sessions_are_killed_and_canc
         }
         running.wait().unwrap();
         wait_until("its runner is gone", || runners(&home).is_empty());
-        for row in story(&home, &id) {
+        for row in told(&story(&home, &id), &|value| value["because"].is_string()) {
             let Some(step) = row["because"].as_str().and_then(|because| because.strip_prefix("the end of `"))
             else {
                 continue;
             };
             let wanted = &plan.ends[step.trim_end_matches('`')];
             let snapshot = row["snapshot"].as_str().unwrap();
-            home.longhaul(&["worktree", "restore", snapshot, "--worktree", &id]).succeeded();
+            restore(&home, &id, snapshot);
             assert_eq!(&own_files(&worktree(&home)), wanted, "round {round}, {row}");
             ends += 1;
         }

@@ -157,7 +157,9 @@ fn a_parked_session_costs_no_process_and_holds_nothing() {
     wait_until("its runner is gone", || runners(&home).is_empty());
     assert_eq!(left_over(&home), [0; 0], "a process, and so a thread or a timer, would be here");
     let row = one(&home.longhaul(&["session", "list", "--all", "--json"]));
-    assert_eq!(row["driver"], Value::Null, "{row}");
+    assert_eq!(row["state"], "parked", "{row}");
+    let reader = home.system().reader().unwrap().unwrap();
+    assert_eq!(reader.find_session(row["id"].as_str().unwrap()).unwrap().driver, None);
     let is_socket = |path: &PathBuf| {
         use std::os::unix::fs::FileTypeExt as _;
         fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
