@@ -32,6 +32,8 @@ pub struct Conversation {
     idle: u32,
     /// Whether the agent was told something since its last answer.
     is_nudged: bool,
+    /// What that was.
+    told: Vec<Content>,
     /// From which turn on it counts whether the agent gets anywhere: a person may have set it right.
     judged_from: usize,
     pub usage: TokenCount,
@@ -120,7 +122,7 @@ impl Conversation {
     /// Takes in one more act. Total: what is in the log has happened.
     pub fn apply(&mut self, act: &AgentAct) {
         match act {
-            AgentAct::Assigned { .. } => {}
+            AgentAct::Assigned { .. } | AgentAct::MadeReady { .. } => {}
             // Whoever gave it means to go on wants to try again.
             AgentAct::Budgeted { .. } => self.faults.clear(),
             AgentAct::Answered { turn, said: _, calls, order, usage, ms: _, cost_micros: _ } => {
@@ -131,6 +133,7 @@ impl Conversation {
                 self.turns.push(TurnState { number: *turn, order: *order, calls });
                 self.faults.clear();
                 self.is_nudged = false;
+                self.told.clear();
                 self.usage.input += usage.input;
                 self.usage.output += usage.output;
                 self.last_usage = *usage;
@@ -148,9 +151,11 @@ impl Conversation {
             AgentAct::Nudged { words, .. } => {
                 self.told_bytes += words.len() as u64;
                 self.is_nudged = true;
+                self.told.push(Content::Inline(Value::String(words.clone())));
             }
             AgentAct::Steered { words, .. } => {
                 self.told_bytes += length(words);
+                self.told.push(words.clone());
                 self.idle = 0;
                 self.is_nudged = true;
                 self.judged_from = self.turns.len();
@@ -160,7 +165,7 @@ impl Conversation {
     }
 
     fn put(&mut self, turn: u32, call: u32, at: CallAt) {
-        let turn = self.turns.iter_mut().find(|state| state.number == turn);
+        let turn = self.turns.iter_mut().rfind(|state| state.number == turn);
         let state = turn.and_then(|turn| turn.calls.get_mut(usize::try_from(call).ok()?));
         if let Some(state) = state {
             state.at = at;
@@ -182,9 +187,19 @@ impl Conversation {
         self.last_usage.input.saturating_add(self.last_usage.output).saturating_add(in_tokens(added))
     }
 
+    /// What somebody told the agent since its last turn.
+    pub fn told(&self) -> &[Content] {
+        &self.told
+    }
+
+    /// The number of the last turn that was answered.
+    pub fn last_turn(&self) -> Option<u32> {
+        self.turns.last().map(|turn| turn.number)
+    }
+
     /// A call that an agent made.
     pub fn call(&self, turn: u32, call: u32) -> Option<&AgentCall> {
-        let turn = self.turns.iter().find(|state| state.number == turn)?;
+        let turn = self.turns.iter().rfind(|state| state.number == turn)?;
         turn.calls.get(usize::try_from(call).ok()?).map(|state| &state.call)
     }
 

@@ -32,14 +32,15 @@ mod tests;
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, OwnCheckout,
-    Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp, TokenCount, WorkspaceId,
+    AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
+    OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp,
+    TokenCount, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
 pub use command::{
-    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewBudget, NewGate, NewStep, Onward, OpenSession,
-    PinWorkflow, RefuseAttempt, Rejection, RewindTo, channel_word,
+    Actor, Arrival, Command, FinishStep, GateAnswer, KeptAs, KeptSnapshot, NewBudget, NewGate, NewStep,
+    Onward, OpenSession, PinWorkflow, RefuseAttempt, Rejection, RewindTo, channel_word,
 };
 pub use decide::ATTEMPTS_LEFT;
 
@@ -106,6 +107,12 @@ pub struct Workplace {
     /// The newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
+    /// The last node whose beginning is on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begins: Option<NodeId>,
+    /// A snapshot that has to be back in its place before anybody goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<String>,
 }
 
 /// The workflow that a session follows.
@@ -336,10 +343,13 @@ impl Session {
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. } => {}
             SessionEvent::Agent { node: _, act } => self.take_act(act),
-            SessionEvent::Rewound { .. } => self.returns = 0,
+            SessionEvent::Rewound { restore, .. } => {
+                self.returns = 0;
+                self.want_back(restore.as_deref());
+            }
             SessionEvent::Closed { outcome } => self.close_with(outcome),
             SessionEvent::CheckoutMade { checkout } => self.settle_in(checkout),
-            SessionEvent::Snapshotted { snapshot, .. } => self.remember_snapshot(snapshot),
+            SessionEvent::Snapshotted { snapshot, begins, .. } => self.remember_snapshot(snapshot, *begins),
             SessionEvent::CheckoutRemoved { .. } => self.move_out(),
         }
     }
@@ -349,7 +359,8 @@ impl Session {
         match act {
             AgentAct::Assigned { agent, .. } => self.agent = Some(agent.clone()),
             AgentAct::Budgeted { caps, .. } => self.caps = Some(*caps),
-            AgentAct::Answered { .. }
+            AgentAct::MadeReady { .. }
+            | AgentAct::Answered { .. }
             | AgentAct::Failed { .. }
             | AgentAct::CallStarted { .. }
             | AgentAct::CallFinished { .. }
@@ -372,9 +383,20 @@ impl Session {
         }
     }
 
-    fn remember_snapshot(&mut self, snapshot: &str) {
+    fn remember_snapshot(&mut self, snapshot: &str, begins: Option<NodeId>) {
         if let Some(workplace) = &mut self.workplace {
             workplace.snapshot = Some(snapshot.to_owned());
+            workplace.begins = begins.or(workplace.begins);
+            // Whoever begins has what was wanted, or what a person chose instead.
+            if begins.is_some() {
+                workplace.due = None;
+            }
+        }
+    }
+
+    fn want_back(&mut self, snapshot: Option<&str>) {
+        if let (Some(workplace), Some(snapshot)) = (&mut self.workplace, snapshot) {
+            workplace.due = Some(snapshot.to_owned());
         }
     }
 
@@ -385,8 +407,11 @@ impl Session {
     }
 
     fn settle_in(&mut self, checkout: &OwnCheckout) {
-        let snapshot = self.workplace.take().and_then(|before| before.snapshot);
-        self.workplace = Some(Workplace { checkout: checkout.clone(), is_gone: false, snapshot });
+        let (checkout, before) = (checkout.clone(), self.workplace.take());
+        self.workplace = Some(match before {
+            Some(before) => Workplace { checkout, is_gone: false, ..before },
+            None => Workplace { checkout, is_gone: false, snapshot: None, begins: None, due: None },
+        });
     }
 
     fn close_with(&mut self, outcome: &CloseOutcome) {

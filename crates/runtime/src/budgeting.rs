@@ -55,8 +55,8 @@ fn enough(commands: &Commands, session: &Session, caps: &Caps) -> Result<(), Err
     let time_ms = commands.wall_clock(session.id)?.ms();
     let used = commands.used(session, time_ms, Price::default())?;
     let turn = TokenCount { input: 0, output: 1 };
-    let within =
-        budget::after_turn(caps, &used).and_then(|()| budget::before_turn(caps, &used, turn, Price::default()));
+    let within = budget::after_turn(caps, &used)
+        .and_then(|()| budget::before_turn(caps, &used, turn, Price::default()));
     within.map_err(|over| {
         let message = over.reason(session.id).message;
         budget::Error::TooLittle { message }.into()

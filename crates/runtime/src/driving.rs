@@ -68,7 +68,8 @@ impl System {
         };
         let made = self.make_worktree(commands, &worktree)?;
         let Script { path, text } = new.cassette;
-        let assignment = Assignment { cassette: text, path, level: walls.level, reach: walls.reach };
+        let setup = self.config()?.checkout.setup;
+        let assignment = Assignment { cassette: text, path, level: walls.level, reach: walls.reach, setup };
         commands.assign(session, "rehearsal", &json!(assignment), &NewBudget { caps, by: new.by })?;
         self.start_runner(session)?;
         let mut warnings = view.warnings;
@@ -108,7 +109,8 @@ impl System {
         let mut agent = Rehearsal::new(cassette::parse(path, text)?);
         commands.each_turn(id, |asked, talk| {
             let answers = talk.last_answers();
-            let _ = agent.turn(&TurnRequest { asked, answers: &answers, silence: Silence::Skipped });
+            let request = TurnRequest { asked, answers: &answers, told: &[], silence: Silence::Skipped };
+            let _ = agent.turn(&request);
         })?;
         Ok(agent.end().err())
     }

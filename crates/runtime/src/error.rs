@@ -145,7 +145,9 @@ pub enum Error {
     Cassette(#[from] longhaul_core::cassette::Error),
     #[error(transparent)]
     Budget(#[from] longhaul_core::budget::Error),
-    #[error("no agent of ours does the steps of session `{0}`, so there is no budget to change; whoever does them has their own")]
+    #[error(
+        "no agent of ours does the steps of session `{0}`, so there is no budget to change; whoever does them has their own"
+    )]
     NoAgent(SessionId),
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),

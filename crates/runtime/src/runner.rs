@@ -7,10 +7,13 @@ mod agent;
 mod crew;
 mod gather;
 mod giving_up;
+mod interrupted;
 pub(crate) mod leftovers;
 mod limits;
 mod perform;
 mod permission;
+mod preparing;
+mod returning;
 mod switch;
 #[cfg(test)]
 mod tests;
@@ -72,7 +75,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         };
         let opened = crew.as_mut().map(|crew| crew.open_gateway(system, id, &token)).transpose();
         let sandbox = crew.as_ref().map(|crew| crew.sandbox.clone());
-        let stopwatch = Stopwatch { before_ms: commands.wall_clock(id)?.ms_before(epoch), since: Instant::now() };
+        let stopwatch = Stopwatch::start(&commands, id, epoch)?;
         let driven = Driven { system, commands: &commands, id, epoch, label: &label, sandbox, stopwatch };
         // Closed when this piece of work is done.
         let _gateway = match opened {
@@ -176,6 +179,7 @@ impl Driven<'_> {
             ))));
         }
         cleared?;
+        self.system.bring_back(self.commands, self.id)?;
         let place = Place::of(self)?;
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;

@@ -15,7 +15,8 @@ fn answered(turn: u32, tools: &[&str]) -> AgentAct {
         calls: tools.iter().map(|tool| call(tool)).collect(),
         order: CallOrder::OneByOne,
         usage: TokenCount { input: 10, output: 1 },
-        ms: 1, cost_micros: 0,
+        ms: 1,
+        cost_micros: 0,
     }
 }
 
@@ -70,7 +71,8 @@ fn calls_that_belong_together_are_made_at_once() {
     let AgentAct::Answered { turn, said, calls, usage, ms, .. } = answered(1, &["read", "grep"]) else {
         unreachable!()
     };
-    let acts = [AgentAct::Answered { turn, said, calls, order: CallOrder::AtOnce, usage, ms, cost_micros: 0 }];
+    let acts =
+        [AgentAct::Answered { turn, said, calls, order: CallOrder::AtOnce, usage, ms, cost_micros: 0 }];
     assert_eq!(next(&acts), Next::Call { turn: 1, calls: vec![0, 1] });
 }
 
@@ -103,6 +105,17 @@ fn an_agent_that_only_talks_is_told_so_twice_and_then_stopped() {
     assert_eq!(next(&acts), Next::Stop(Stop::Stuck(Stuck::OnlyTalks)));
     acts.push(AgentAct::Steered { words: Content::Inline(json!("try the other file")), by: "ada".into() });
     assert_eq!(next(&acts), ask(4), "a person set it right");
+}
+
+#[test]
+fn what_an_agent_was_told_is_there_until_its_next_answer() {
+    let mut acts = vec![answered(1, &[])];
+    acts.push(AgentAct::Nudged { turn: 2, words: "go on".into() });
+    acts.push(AgentAct::Steered { words: Content::Inline(json!("the other file")), by: "ada".into() });
+    let told = [Content::Inline(json!("go on")), Content::Inline(json!("the other file"))];
+    assert_eq!(Conversation::fold(&acts).told(), told);
+    acts.push(answered(2, &["read"]));
+    assert!(Conversation::fold(&acts).told().is_empty());
 }
 
 #[test]

@@ -123,43 +123,74 @@ impl Commands {
     ) -> Result<Turns, Error> {
         let session = self.load_session(id)?;
         let workflow = session.workflow.as_ref().map(|pinned| pinned.id.clone()).unwrap_or_default();
-        let mut turns = Turns { workflow, visits: BTreeMap::new(), steps: BTreeMap::new() };
+        let mut turns = Turns::of(workflow);
         let mut talks: BTreeMap<NodeId, Conversation> = BTreeMap::new();
-        self.each_decision(id, Seq(0), |decision| {
+        self.each_event_after(id, &mut turns, |turns, event| {
+            if let SessionEvent::Agent { node: Some(node), act } = event {
+                let talk = talks.entry(node).or_default();
+                if matches!(act, AgentAct::Answered { .. } | AgentAct::Failed { .. })
+                    && let Some(asked) = turns.asked(node)
+                {
+                    look(&asked, talk);
+                }
+                talk.apply(&act);
+            }
+        })?;
+        Ok(turns)
+    }
+
+    /// Takes in what happened since `turns` was last brought up to date, so that a long session is read once.
+    pub(crate) fn catch_up(&self, id: SessionId, turns: &mut Turns) -> Result<(), Error> {
+        self.each_event_after(id, turns, |_, _| {})
+    }
+
+    fn each_event_after(
+        &self,
+        id: SessionId,
+        turns: &mut Turns,
+        mut look: impl FnMut(&Turns, SessionEvent),
+    ) -> Result<(), Error> {
+        self.each_decision(id, turns.read, |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
+                turns.read = turns.read.plus(1);
                 match event {
                     SessionEvent::StepHandedOut { node, step, .. } => turns.hand_out(node, step),
-                    SessionEvent::Agent { node: Some(node), act } => {
-                        let talk = talks.entry(node).or_default();
-                        if matches!(act, AgentAct::Answered { .. } | AgentAct::Failed { .. })
-                            && let Some(asked) = turns.asked(node)
-                        {
-                            look(&asked, talk);
-                        }
-                        talk.apply(&act);
-                    }
-                    _ => {}
+                    SessionEvent::DriverExpired { epoch, .. } => turns.death = Some(epoch),
+                    event => look(turns, event),
                 }
             }
             Ok(None::<()>)
-        })?;
-        Ok(turns)
+        })
+        .map(|_| ())
     }
 }
 
 /// Which steps were handed out, and how often.
 #[derive(Debug)]
 pub(crate) struct Turns {
+    /// How far the session was read.
+    read: Seq,
+    /// The last driver whose lease nobody gave back.
+    death: Option<Epoch>,
     workflow: String,
     visits: BTreeMap<StepId, u32>,
     steps: BTreeMap<NodeId, (StepId, u32)>,
 }
 
 impl Turns {
+    const fn of(workflow: String) -> Self {
+        Self { read: Seq(0), death: None, workflow, visits: BTreeMap::new(), steps: BTreeMap::new() }
+    }
+
     fn hand_out(&mut self, node: NodeId, step: StepId) {
         let visits = self.visits.entry(step.clone()).or_default();
         *visits += 1;
         self.steps.insert(node, (step, *visits));
+    }
+
+    /// Whether the driver before this one died.
+    pub(crate) fn follows_death(&self, epoch: Epoch) -> bool {
+        self.death.is_some_and(|dead| dead.plus(1) == epoch)
     }
 
     /// Where a session stands that asks at this node.

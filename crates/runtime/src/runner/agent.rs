@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use longhaul_agent::tools::{self, Desk, Room, ToolError, Walls};
 use longhaul_agent::{Agent, Fault, Silence, Turn, TurnRequest};
-use longhaul_core::budget::Price;
 use longhaul_core::cassette::{Asked, Order, Usage};
 use longhaul_core::conversation::{Conversation, Next};
 use longhaul_core::session::Tip;
@@ -17,8 +16,9 @@ use serde_json::{Map, Value};
 
 use super::limits::{Limits, estimate};
 use super::switch::{CutShort, StopSwitch};
-use super::giving_up;
+use super::{giving_up, interrupted};
 use crate::commands::Commands;
+use crate::commands::checkout::BegunCall;
 use crate::commands::walking::Advance;
 use crate::error::Error;
 use crate::leaf::{self, Leaf, Told};
@@ -33,6 +33,8 @@ const COMPLETE: &str = "complete_step";
 pub(super) struct Driving<'a> {
     pub(super) agent: &'a mut dyn Agent,
     pub(super) hands: Hands<'a>,
+    /// Whoever drove before died.
+    pub(super) after_death: bool,
 }
 
 /// What does the calls, and puts all of it on record.
@@ -56,11 +58,24 @@ struct Ended {
     ms: u64,
 }
 
+/// Where a session went by what its agent did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Stays,
+    /// The step is handed in, and what the agent said about it is over.
+    Left,
+}
+
 impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
         let prompt = self.hands.commands.prompt_at(self.hands.id, tip.node)?;
-        let mut conversation = Conversation::fold(&self.hands.commands.acts_at(self.hands.id, tip.node)?);
+        let acts = self.hands.commands.acts_at(self.hands.id, tip.node)?;
+        let mut conversation = Conversation::fold(&acts);
+        if self.after_death {
+            let news = interrupted::news(&acts, &conversation);
+            self.hands.record(&mut conversation, news.as_slice())?;
+        }
         while !self.hands.stop.is_stopped() {
             match conversation.next() {
                 Next::Ask { turn, pause_ms } => {
@@ -68,37 +83,24 @@ impl Driving<'_> {
                     if self.hands.stop.is_stopped() {
                         return Ok(());
                     }
-                    let answers = conversation.last_answers();
-                    let hands = &self.hands;
-                    let silence = Silence::Endured(&|ms| hands.endure(ms));
-                    let request = TurnRequest { asked, answers: &answers, silence };
-                    let turn_may_use = estimate(self.agent.foresee(&request), &conversation, &prompt);
-                    if let Some(reason) = self.hands.limits.before_turn(turn_may_use)? {
-                        return self.hands.park(reason);
+                    let act = match self.ask(turn, asked, &conversation, &prompt)? {
+                        Ok(act) => act,
+                        Err(reason) => return self.hands.park(reason),
+                    };
+                    if self.hands.go_on(&mut conversation, vec![act])? == Way::Left {
+                        return Ok(());
                     }
-                    let act = ask(self.agent, turn, &request, self.hands.limits.price);
-                    self.hands.record(&mut conversation, &[act])?;
                 }
-                Next::Call { turn, calls } => {
-                    if let Some(reason) = self.hands.limits.before_calls()? {
-                        return self.hands.park(reason);
-                    }
-                    let started: Vec<AgentAct> =
-                        calls.iter().map(|call| AgentAct::CallStarted { turn, call: *call }).collect();
-                    self.hands.record(&mut conversation, &started)?;
-                    if self.hands.make(&mut conversation, turn, &calls)? {
+                Next::Call { .. } => {
+                    if self.hands.go_on(&mut conversation, Vec::new())? == Way::Left {
                         return Ok(());
                     }
                 }
                 Next::Interrupted { turn, call } => {
                     let tool =
                         conversation.call(turn, call).map_or_else(String::new, |call| call.tool.clone());
-                    let ended = Ended {
-                        outcome: CallOutcome::Interrupted,
-                        exit: None,
-                        text: INTERRUPTED.to_owned(),
-                        ms: 0,
-                    };
+                    let text = self.hands.outcome_unknown(&BegunCall { node: tip.node, turn, call });
+                    let ended = Ended { outcome: CallOutcome::Interrupted, exit: None, text, ms: 0 };
                     self.hands.record(&mut conversation, &[finished(turn, call, tool, ended)])?;
                 }
                 Next::Nudge { turn, words } => {
@@ -110,20 +112,36 @@ impl Driving<'_> {
         }
         Ok(())
     }
-}
 
-/// Asks for a turn, and says how that ended.
-fn ask(agent: &mut dyn Agent, turn: u32, request: &TurnRequest<'_>, price: Price) -> AgentAct {
-    let start = Instant::now();
-    match agent.turn(request) {
-        Ok(answer) => {
-            let cost_micros = price.of(tokens(answer.usage));
-            answered(turn, answer, elapsed(start), cost_micros)
+    /// Asks for a turn and says how that ended, or why it is not asked for.
+    fn ask(
+        &mut self,
+        turn: u32,
+        asked: &Asked,
+        conversation: &Conversation,
+        prompt: &Content,
+    ) -> Result<Result<AgentAct, Reason>, Error> {
+        let told = conversation.told().iter().map(|words| self.hands.words_of(words));
+        let told = told.collect::<Result<Vec<String>, Error>>()?;
+        let answers = conversation.last_answers();
+        let hands = &self.hands;
+        let silence = Silence::Endured(&|ms| hands.endure(ms));
+        let request = TurnRequest { asked, answers: &answers, told: &told, silence };
+        let turn_may_use = estimate(self.agent.foresee(&request), conversation, prompt);
+        if let Some(reason) = hands.limits.before_turn(turn_may_use)? {
+            return Ok(Err(reason));
         }
-        Err(fault) => {
-            let (message, ms) = (fault.to_string(), elapsed(start));
-            AgentAct::Failed { turn, fault: fault_of(&fault), message, ms }
-        }
+        let start = Instant::now();
+        Ok(Ok(match self.agent.turn(&request) {
+            Ok(answer) => {
+                let cost_micros = hands.limits.price.of(tokens(answer.usage));
+                answered(turn, answer, elapsed(start), cost_micros)
+            }
+            Err(fault) => {
+                let (message, ms) = (fault.to_string(), elapsed(start));
+                AgentAct::Failed { turn, fault: fault_of(&fault), message, ms }
+            }
+        }))
     }
 }
 
@@ -147,16 +165,60 @@ impl Hands<'_> {
         }
     }
 
-    /// Makes the calls. Says whether the session has left the step by one of them.
-    fn make(&self, conversation: &mut Conversation, turn: u32, calls: &[u32]) -> Result<bool, Error> {
+    /// Puts acts on record and makes the calls that follow from them. The start of a call goes into the commit of
+    /// what led to it: both are there before anything is done, and a turn costs one commit less.
+    fn go_on(&self, conversation: &mut Conversation, mut acts: Vec<AgentAct>) -> Result<Way, Error> {
+        loop {
+            acts.iter().for_each(|act| conversation.apply(act));
+            let due = conversation.next();
+            let Next::Call { turn, calls } = due else {
+                self.commands.act(self.id, self.epoch, &acts)?;
+                return Ok(Way::Stays);
+            };
+            if self.stop.is_stopped() {
+                self.commands.act(self.id, self.epoch, &acts)?;
+                return Ok(Way::Stays);
+            }
+            if let Some(reason) = self.limits.before_calls(&acts)? {
+                if !acts.is_empty() {
+                    self.commands.act(self.id, self.epoch, &acts)?;
+                }
+                self.park(reason)?;
+                return Ok(Way::Left);
+            }
+            for call in &calls {
+                let start = AgentAct::CallStarted { turn, call: *call };
+                conversation.apply(&start);
+                acts.push(start);
+            }
+            self.commands.act(self.id, self.epoch, &acts)?;
+            match self.make(conversation, turn, &calls)? {
+                Some(ended) => acts = ended,
+                None => return Ok(Way::Left),
+            }
+        }
+    }
+
+    /// Makes the calls. `None` if the session has left the step by one of them.
+    fn make(
+        &self,
+        conversation: &Conversation,
+        turn: u32,
+        calls: &[u32],
+    ) -> Result<Option<Vec<AgentAct>>, Error> {
         let wanted: Vec<(u32, AgentCall)> =
             calls.iter().filter_map(|call| Some((*call, conversation.call(turn, *call)?.clone()))).collect();
-        if let [(call, only)] = wanted.as_slice()
-            && only.tool == COMPLETE
-        {
-            let Some(ended) = self.complete(only)? else { return Ok(true) };
-            self.record(conversation, &[finished(turn, *call, only.tool.clone(), ended)])?;
-            return Ok(false);
+        if let [(call, only)] = wanted.as_slice() {
+            let ended = if only.tool == COMPLETE {
+                let Some(ended) = self.complete(only)? else { return Ok(None) };
+                ended
+            } else {
+                self.stop.begin_calls();
+                let ended = self.call(only);
+                self.stop.calls_over();
+                ended?
+            };
+            return Ok(Some(vec![finished(turn, *call, only.tool.clone(), ended)]));
         }
         self.stop.begin_calls();
         let ended = std::thread::scope(|scope| {
@@ -170,11 +232,7 @@ impl Hands<'_> {
             joined.collect::<Result<Vec<_>, Error>>()
         });
         self.stop.calls_over();
-        let ended = ended?;
-        let acts: Vec<AgentAct> =
-            ended.into_iter().map(|(call, tool, ended)| finished(turn, call, tool, ended)).collect();
-        self.record(conversation, &acts)?;
-        Ok(false)
+        Ok(Some(ended?.into_iter().map(|(call, tool, ended)| finished(turn, call, tool, ended)).collect()))
     }
 
     fn call(&self, call: &AgentCall) -> Result<Ended, Error> {
@@ -247,13 +305,19 @@ impl Hands<'_> {
         }
     }
 
+    fn words_of(&self, words: &Content) -> Result<String, Error> {
+        let words = self.commands.shared_value(words)?;
+        Ok(words.as_str().map_or_else(|| words.to_string(), str::to_owned))
+    }
+
     fn record(&self, conversation: &mut Conversation, acts: &[AgentAct]) -> Result<(), Error> {
+        if acts.is_empty() {
+            return Ok(());
+        }
         acts.iter().for_each(|act| conversation.apply(act));
         self.commands.act(self.id, self.epoch, acts)
     }
 }
-
-const INTERRUPTED: &str = "interrupted: outcome unknown. Whoever ran this call died while it ran. Look at the files before you go on.";
 
 const fn tokens(usage: Usage) -> TokenCount {
     TokenCount { input: usage.input, output: usage.output }

@@ -4,7 +4,7 @@ use longhaul_agent::Foresight;
 use longhaul_core::budget::{self, Exceeded, Price, Used};
 use longhaul_core::conversation::Conversation;
 use longhaul_core::session::Session;
-use longhaul_events::{Caps, Content, Reason, SessionId, TokenCount};
+use longhaul_events::{AgentAct, Caps, Content, Reason, SessionId, TokenCount};
 
 use super::watch::Stopwatch;
 use crate::commands::Commands;
@@ -22,19 +22,21 @@ pub(super) struct Limits<'a> {
 impl Limits<'_> {
     /// Why the next turn is not asked for.
     pub(super) fn before_turn(&self, turn: TokenCount) -> Result<Option<Reason>, Error> {
-        self.judge(|caps, used| budget::before_turn(caps, used, turn, self.price))
+        self.judge(&[], |caps, used| budget::before_turn(caps, used, turn, self.price))
     }
 
-    /// Why nothing of what a turn wants is done.
-    pub(super) fn before_calls(&self) -> Result<Option<Reason>, Error> {
-        self.judge(budget::after_turn)
+    /// Why nothing of what a turn wants is done. What is not on record yet counts too.
+    pub(super) fn before_calls(&self, acts: &[AgentAct]) -> Result<Option<Reason>, Error> {
+        self.judge(acts, budget::after_turn)
     }
 
     fn judge(
         &self,
+        acts: &[AgentAct],
         within: impl Fn(&Caps, &Used) -> Result<(), Exceeded>,
     ) -> Result<Option<Reason>, Error> {
-        let session = self.commands.load_session(self.id)?;
+        let mut session = self.commands.load_session(self.id)?;
+        acts.iter().for_each(|act| session.spent.add(act));
         let Some(caps) = session.caps else { return Ok(None) };
         let used = self.commands.used(&session, self.stopwatch.ms(), self.price)?;
         Ok(within(&caps, &used).err().map(|exceeded| exceeded.reason(self.id)))

@@ -6,13 +6,18 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use longhaul_core::budget::{Price, Pricing};
+use longhaul_core::cassette::Asked;
 use longhaul_core::session::{At, NewBudget};
 use longhaul_events::{CallOutcome, CheckoutKind, CloseOutcome, SessionId};
 use longhaul_exec::{Program, run};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
+use super::agent::{Driving, Hands};
 use super::crew::{Assignment, PinnedReach, Walled};
+use super::limits::Limits;
+use super::watch::Stopwatch;
 use super::*;
 use crate::places::Places;
 use crate::system::Settings;
@@ -92,10 +97,16 @@ impl Home {
             path: "run.yml".to_owned(),
             level: Walled::None,
             reach: PinnedReach::default(),
+            setup: Vec::new(),
         };
         let budget = NewBudget { caps: limits::PLENTY, by: "ada".to_owned() };
         commands.assign(id, "rehearsal", &json!(assignment), &budget).unwrap();
         id
+    }
+
+    fn room(&self, session: &longhaul_core::session::Session) -> longhaul_agent::tools::Room {
+        let path = &session.workplace.as_ref().unwrap().checkout.path;
+        longhaul_agent::tools::Room::open(std::path::Path::new(path)).unwrap()
     }
 
     fn did(&self, id: SessionId) -> Vec<AgentDid> {
@@ -145,6 +156,36 @@ fn a_rehearsal_does_the_steps_and_all_of_it_is_on_record() {
         })
         .collect();
     assert_eq!(done, ["read", "grep", "edit"]);
+}
+
+#[test]
+fn a_turn_with_one_call_costs_two_commits() {
+    let home = Home::new();
+    let id = home.assigned(SCRIPT);
+    run_work(&home.system(), id).unwrap();
+    let reader = home.system().reader().unwrap().unwrap();
+    let mut commits = std::collections::BTreeMap::<u64, Vec<String>>::new();
+    reader
+        .events(Some(&format!("session/{id}")), &mut |row| {
+            if let Some(act) = row.event["act"]["act"].as_str() {
+                commits.entry(row.position.0).or_default().push(act.to_owned());
+            }
+            Ok(())
+        })
+        .unwrap();
+    let commits: Vec<String> = commits.into_values().map(|acts| acts.join(" ")).collect();
+    assert_eq!(
+        commits,
+        [
+            "assigned",
+            "answered call_started call_started",
+            "call_finished call_finished",
+            "answered call_started",
+            "answered call_started",
+            "call_finished",
+            "answered call_started",
+        ]
+    );
 }
 
 #[test]
@@ -219,6 +260,87 @@ fn whoever_takes_over_asks_no_turn_again_and_makes_no_call_again() {
     assert_eq!(interrupted, 1);
     let after = did.iter().filter(|act| matches!(act, AgentDid::Answered { .. })).count();
     assert_eq!(after - before, 2, "one turn that tries again, one that completes");
+}
+
+#[test]
+fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
+    let home = Home::new();
+    let id = home.assigned(SCRIPT);
+    run_until(&home, id, "edit");
+    let (system, stop) = (home.system(), StopSwitch::default());
+    let commands = system.commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), 60_000).unwrap();
+    let session = commands.load_session(id).unwrap();
+    let (tip, room) = (session.tip().unwrap().clone(), home.room(&session));
+    let asked = Asked { workflow: "team.fix".into(), step: "change".into(), visit: 1 };
+    let mut listener = Listener::default();
+    let stopwatch = Stopwatch::start(&commands, id, epoch).unwrap();
+    let hands = || Hands {
+        system: &system,
+        commands: &commands,
+        id,
+        epoch,
+        room: &room,
+        walls: &Nowhere,
+        stop: &stop,
+        limits: Limits { commands: &commands, id, price: Price::default(), stopwatch },
+    };
+    let mut driving = Driving { agent: &mut listener, hands: hands(), after_death: true };
+    driving.step(&tip, &asked).unwrap();
+    let [first, second] = listener.told.as_slice() else { panic!("{:?}", listener.told) };
+    assert!(first.len() == 1 && first[0].contains("died"), "{first:?}");
+    assert!(second.is_empty(), "{second:?}");
+}
+
+/// Hears what it is told, reads a file, and hands in.
+#[derive(Debug, Default)]
+struct Listener {
+    told: Vec<Vec<String>>,
+}
+
+impl longhaul_agent::Agent for Listener {
+    fn turn(
+        &mut self,
+        request: &longhaul_agent::TurnRequest<'_>,
+    ) -> Result<longhaul_agent::Turn, longhaul_agent::Fault> {
+        self.told.push(request.told.to_vec());
+        let (tool, arguments) = if self.told.len() == 1 {
+            ("read", json!({ "path": "login.sh" }))
+        } else {
+            ("complete_step", json!({ "notes": "Heard." }))
+        };
+        let arguments = arguments.as_object().unwrap().clone();
+        let call = longhaul_agent::Call { tool: tool.to_owned(), arguments, expect_exit: None };
+        let (order, usage) =
+            (longhaul_core::cassette::Order::OneByOne, longhaul_core::cassette::Usage::default());
+        Ok(longhaul_agent::Turn { say: String::new(), calls: vec![call], order, usage })
+    }
+
+    fn window(&self) -> u64 {
+        1
+    }
+
+    fn pricing(&self) -> Pricing {
+        Pricing::Known(Price::default())
+    }
+
+    fn foresee(&self, _: &longhaul_agent::TurnRequest<'_>) -> longhaul_agent::Foresight {
+        longhaul_agent::Foresight::AtMost { output: 1 }
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Where no command is run.
+#[derive(Debug)]
+struct Nowhere;
+
+impl longhaul_agent::tools::Walls for Nowhere {
+    fn run(&self, program: Program) -> Result<longhaul_exec::Finished, longhaul_exec::Error> {
+        unreachable!("{program:?}")
+    }
 }
 
 /// Drives a session by hand up to the start of a call, and lets go as a killed process does.

@@ -4,9 +4,11 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use longhaul_core::session::Session;
+use longhaul_events::{Epoch, SessionId};
 
 use super::switch::{CutShort, StopSwitch};
 use super::{Driven, LEASE_MS};
+use crate::commands::Commands;
 use crate::error::Error;
 
 const RENEW_EVERY: Duration = Duration::from_secs(5);
@@ -93,6 +95,10 @@ pub(super) struct Stopwatch {
 }
 
 impl Stopwatch {
+    pub(super) fn start(commands: &Commands, id: SessionId, epoch: Epoch) -> Result<Self, Error> {
+        Ok(Self { before_ms: commands.wall_clock(id)?.ms_before(epoch), since: Instant::now() })
+    }
+
     pub(super) fn ms(&self) -> u64 {
         self.before_ms.saturating_add(u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX))
     }

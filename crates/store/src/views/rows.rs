@@ -59,7 +59,10 @@ pub enum Waiting {
     Work,
     Gate(GateRow),
     /// A person, with the first reason.
-    Parked { code: String, because: String },
+    Parked {
+        code: String,
+        because: String,
+    },
 }
 
 /// An open gate in a list.

@@ -4,6 +4,7 @@ mod append;
 mod cli;
 mod many;
 mod mcp;
+mod rehearsal;
 mod sandbox;
 pub(super) mod walk;
 mod watching;
@@ -55,6 +56,9 @@ const BENCHES: &[Bench] = &[
     Bench { names: cli::NAMES, run: cli::run },
     Bench { names: sandbox::NAMES, run: sandbox::run },
     Bench { names: worktree::NAMES, run: worktree::run },
+    Bench { names: rehearsal::TURN_NAMES, run: rehearsal::turns },
+    Bench { names: rehearsal::GO_ON_NAMES, run: rehearsal::go_on },
+    Bench { names: rehearsal::MANY_NAMES, run: rehearsal::many },
     Bench { names: walk::PROCESS_NAMES, run: walk::processes },
     Bench { names: append::NAMES, run: append::run },
     Bench { names: walk::NAMES, run: walk::run },

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use longhaul_runtime::types::{
-    CallOutcome, Caps, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind, show_count,
-    show_duration, show_money,
+    CallOutcome, Caps, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind,
+    show_count, show_duration, show_money,
 };
 use longhaul_runtime::{AgentDid, Branch, Happened, StoryEntry};
 use serde_json::{Map, Value};
@@ -125,6 +125,7 @@ fn noted(notes: &str, vars: &Map<String, Value>) -> Vec<String> {
 fn agent(act: &AgentDid) -> (String, Vec<String>) {
     match act {
         AgentDid::Assigned { agent } => (format!("`{agent}` drives it"), Vec::new()),
+        AgentDid::MadeReady { outcomes } => ("the worktree was made ready".to_owned(), made_ready(outcomes)),
         AgentDid::Answered { turn, said, calls, usage, .. } => {
             let tokens = format!("turn {turn}: {} in, {} out", usage.input, usage.output);
             let calls = calls.iter().map(|call| format!("{} {}", call.tool, short(&call.arguments)));
@@ -156,6 +157,15 @@ fn budget(caps: &Caps) -> String {
         show_money(caps.task_money_micros),
         show_money(caps.day_money_micros)
     )
+}
+
+fn made_ready(outcomes: &Value) -> Vec<String> {
+    let line = |one: &Value| {
+        let run: Vec<&str> = one["run"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let outcome = one["outcome"].as_str().unwrap_or_default().replace('_', " ");
+        format!("- `{}` {outcome}, {} ms: {}", run.join(" "), one["duration_ms"], short(&one["output"]))
+    };
+    outcomes.as_array().into_iter().flatten().map(line).collect()
 }
 
 const fn call_outcome(outcome: CallOutcome) -> &'static str {
@@ -255,5 +265,6 @@ const fn reported(kind: ReportKind) -> &'static str {
         ReportKind::Fact => "the agent noted a fact",
         ReportKind::Question => "the agent asked a question",
         ReportKind::HostRefused => "a host was not let through",
+        ReportKind::Artifact => "the agent wrote an artifact",
     }
 }

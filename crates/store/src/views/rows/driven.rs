@@ -92,7 +92,10 @@ impl DrivenRow {
                     self.tool = None;
                 }
             }
-            AgentAct::Failed { .. } | AgentAct::Nudged { .. } | AgentAct::Steered { .. } => {}
+            AgentAct::MadeReady { .. }
+            | AgentAct::Failed { .. }
+            | AgentAct::Nudged { .. }
+            | AgentAct::Steered { .. } => {}
         }
     }
 
