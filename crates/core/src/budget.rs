@@ -120,7 +120,13 @@ impl Limit {
             Self::Tokens => format!("{} tokens", show_count(amount)),
             Self::Time => show_duration(amount),
             Self::Money => show_money(amount),
-            Self::Turns => if amount == 1 { "1 turn".to_owned() } else { format!("{amount} turns") },
+            Self::Turns => {
+                if amount == 1 {
+                    "1 turn".to_owned()
+                } else {
+                    format!("{amount} turns")
+                }
+            }
             Self::TaskMoney => format!("{} for its task", show_money(amount)),
             Self::DayMoney => format!("{} for the day", show_money(amount)),
         }
@@ -219,7 +225,9 @@ pub fn changed(caps: Caps, text: &str) -> Result<Caps, Error> {
     }
     for part in text.split(',').map(str::trim) {
         let (name, value) = part.split_once('=').ok_or_else(|| {
-            unreadable(format!("`{part}` caps nothing; write `tokens=50k,time=10m,money=2usd,turns=30`, or some of it"))
+            unreadable(format!(
+                "`{part}` caps nothing; write `tokens=50k,time=10m,money=2usd,turns=30`, or some of it"
+            ))
         })?;
         let place = match name.trim() {
             "tokens" => &mut caps.tokens,
@@ -227,7 +235,9 @@ pub fn changed(caps: Caps, text: &str) -> Result<Caps, Error> {
             "money" => &mut caps.money_micros,
             "turns" => &mut caps.turns,
             other => {
-                return Err(unreadable(format!("there is no cap on `{other}`; there are tokens, time, money and turns")));
+                return Err(unreadable(format!(
+                    "there is no cap on `{other}`; there are tokens, time, money and turns"
+                )));
             }
         };
         *place = amount(name.trim(), value.trim()).map_err(unreadable)?;
@@ -245,9 +255,9 @@ pub fn amount(name: &str, text: &str) -> Result<u64, String> {
     match amount {
         Ok(0) => Err(format!("a cap of 0 lets nothing be done; give more, such as `{large}`")),
         Ok(amount) => Ok(amount),
-        Err(_) if matches!(text, "none" | "no" | "off" | "unlimited" | "infinite" | "inf") => {
-            Err(format!("`{text}` is no amount, and nothing runs without a cap; give a large one, such as `{large}`"))
-        }
+        Err(_) if matches!(text, "none" | "no" | "off" | "unlimited" | "infinite" | "inf") => Err(format!(
+            "`{text}` is no amount, and nothing runs without a cap; give a large one, such as `{large}`"
+        )),
         Err(error) => Err(error.to_string()),
     }
 }

@@ -64,12 +64,7 @@ pub const KEYS: &[Key] = &[
         about: "how long a session may be at work; what waits for a person uses no time",
         kind: Kind::Cap("time"),
     },
-    Key {
-        path: budget::MONEY,
-        default: "5usd",
-        about: "what a session may cost",
-        kind: Kind::Cap("money"),
-    },
+    Key { path: budget::MONEY, default: "5usd", about: "what a session may cost", kind: Kind::Cap("money") },
     Key {
         path: budget::TURNS,
         default: "200",

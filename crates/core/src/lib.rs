@@ -10,6 +10,7 @@ pub mod chain;
 pub mod config;
 pub mod conversation;
 pub mod handle;
+pub mod outcome;
 pub mod retention;
 pub mod scrub;
 pub mod session;

@@ -131,11 +131,17 @@ pub enum Error {
     Leftovers(#[source] longhaul_exec::Error),
     #[error("the checkout of the session cannot be worked in: {0}")]
     Tool(#[source] longhaul_agent::tools::Broken),
+    #[error("the worktree of session `{0}` is gone; bring it back with `longhaul worktree restore`")]
+    NoCheckout(SessionId),
+    #[error("the runner of session `{0}` dies as often as it is started; `longhaul -v runner {0}` tells why")]
+    RunnerDies(SessionId),
     #[error(transparent)]
     Cassette(#[from] longhaul_core::cassette::Error),
     #[error(transparent)]
     Budget(#[from] longhaul_core::budget::Error),
-    #[error("no agent of ours does the steps of session `{0}`, so there is no budget to change; whoever does them has their own")]
+    #[error(
+        "no agent of ours does the steps of session `{0}`, so there is no budget to change; whoever does them has their own"
+    )]
     NoAgent(SessionId),
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
@@ -224,6 +230,8 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
+            | Self::NoCheckout(_)
+            | Self::RunnerDies(_)
             | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
@@ -305,6 +313,8 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
+            | Self::NoCheckout(_)
+            | Self::RunnerDies(_)
             | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::Homeless(_) => Kind::Environment,

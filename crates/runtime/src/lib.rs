@@ -22,6 +22,7 @@ mod runner;
 pub mod sandbox;
 mod secrets;
 mod starting;
+mod stopping;
 mod system;
 mod telemetry;
 mod telling;
@@ -43,12 +44,13 @@ pub use error::{Error, Kind};
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader,
-    SinceTrusted, StoryEntry, Tail, Telling, ToldCall, WorkspaceView, clear_winner,
+    SinceTrusted, StoryEntry, Tail, Telling, ToldCall, WorkspaceView, clear_winner, live_of, outcome_of,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use resuming::ResumeQuery;
 pub use runner::{Patience, Walled, run_apart, run_work};
 pub use starting::NewWalk;
+pub use stopping::Stop;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};
 pub use workspaces::{TrustCandidate, TrustFile};
@@ -68,6 +70,7 @@ pub mod opaque {
 pub mod types {
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
     pub use longhaul_core::handle::Handle;
+    pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;
@@ -81,7 +84,7 @@ pub mod types {
     pub use longhaul_events::{
         CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
         Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp,
-        Verdict as GateVerdict, WorkspaceId,
+        Urgency, Verdict as GateVerdict, WorkspaceId,
     };
     pub use longhaul_store::views::{DrivenRow, GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

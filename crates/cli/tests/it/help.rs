@@ -195,7 +195,7 @@ const EVERY_COMMAND: &str = "
     workflow-source-add workflow-source-list workflow-source-rm workflow-source-update session session-start
     session-advance session-show session-list session-resume session-checkpoint session-rewind
     session-continue session-cancel session-export session-import gate gate-list gate-show gate-approve
-    gate-reject worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
+    gate-reject stop worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
     artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
     log-export log-import gc redact backup restore mcp mcp-install sandbox sandbox-check config config-show explain completions man
     help

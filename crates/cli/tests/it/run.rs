@@ -36,7 +36,7 @@ turns:
     complete: { notes: It holds. }
 ";
 
-fn prepared(script: &str) -> Home {
+pub(crate) fn prepared(script: &str) -> Home {
     let home = Home::new();
     let repository = home.repository("repo");
     fs::write(repository.join("login.sh"), "test 1 -gt 1\n").unwrap();
@@ -47,19 +47,19 @@ fn prepared(script: &str) -> Home {
     home
 }
 
-fn arguments(home: &Home) -> Vec<String> {
+pub(crate) fn arguments(home: &Home) -> Vec<String> {
     let cassette = home.join("run.yml").display().to_string();
     ["run", "--workflow", "team.fix", "--goal", "fix it", "--cassette", &cassette, "--json"]
         .map(str::to_owned)
         .into()
 }
 
-fn words(arguments: &[String]) -> Vec<&str> {
+pub(crate) fn words(arguments: &[String]) -> Vec<&str> {
     arguments.iter().map(String::as_str).collect()
 }
 
 /// The worktree of the only session.
-fn worktree(home: &Home) -> PathBuf {
+pub(crate) fn worktree(home: &Home) -> PathBuf {
     let only = |folder: PathBuf| {
         let mut entries = fs::read_dir(&folder).unwrap();
         let first = entries.next().unwrap().unwrap().path();
@@ -175,12 +175,12 @@ fn heavy_a_run_whose_runner_is_killed_at_any_moment_comes_to_the_same_end() {
 }
 
 /// Kills the runners of this home without a warning; says how many there were.
-fn kill_runners(home: &Home) -> usize {
+pub(crate) fn kill_runners(home: &Home) -> usize {
     let kill = |process: &u32| program("kill").args(["-9", &process.to_string()]).status().unwrap().success();
     runners(home).iter().filter(|process| kill(process)).count()
 }
 
-fn runners(home: &Home) -> Vec<u32> {
+pub(crate) fn runners(home: &Home) -> Vec<u32> {
     let own = home.longhaul_home().display().to_string();
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let processes = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

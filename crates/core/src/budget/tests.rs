@@ -1,3 +1,5 @@
+//! Caps in, admitted or not out.
+
 use longhaul_events::{Driver, Epoch, SessionEvent};
 use proptest::prelude::*;
 
@@ -21,7 +23,10 @@ fn tokens(input: u64, output: u64) -> TokenCount {
 fn a_turn_costs_whole_millionths_and_never_less_than_it_does() {
     assert_eq!(PRICE.of(tokens(1_000_000, 1_000_000)), 18_000_000);
     assert_eq!(Price { input_micros: 1, output_micros: 0 }.of(tokens(1, 0)), 1);
-    assert_eq!(Price { input_micros: u64::MAX, output_micros: u64::MAX }.of(tokens(u64::MAX, u64::MAX)), u64::MAX);
+    assert_eq!(
+        Price { input_micros: u64::MAX, output_micros: u64::MAX }.of(tokens(u64::MAX, u64::MAX)),
+        u64::MAX
+    );
     assert!(Price::default().is_free() && !PRICE.is_free());
 }
 
@@ -62,8 +67,7 @@ fn an_answer_that_used_more_than_was_left_is_noticed() {
 #[test]
 fn every_reason_says_how_to_go_on() {
     let id = SessionId::from_bytes([7; 8]);
-    let limits =
-        [Limit::Tokens, Limit::Time, Limit::Money, Limit::Turns, Limit::TaskMoney, Limit::DayMoney];
+    let limits = [Limit::Tokens, Limit::Time, Limit::Money, Limit::Turns, Limit::TaskMoney, Limit::DayMoney];
     for limit in limits {
         let reason = Exceeded { limit, cap: 2_000_000, used: 2_000_000, needs: 0 }.reason(id);
         assert_eq!(reason.code, limit.code());

@@ -121,7 +121,10 @@ mod tests {
     #[test]
     fn no_word_takes_a_cap_away() {
         for (text, says) in [
-            ("budget: { session: { tokens: none } }", "user.yml:1 sets `budget.session.tokens`: `none` is no amount"),
+            (
+                "budget: { session: { tokens: none } }",
+                "user.yml:1 sets `budget.session.tokens`: `none` is no amount",
+            ),
             ("budget:\n  session:\n    turns: 0\n", "user.yml:3 sets `budget.session.turns`: a cap of 0"),
             ("budget: { day: { money: 100 } }", "is not a sum of money"),
         ] {

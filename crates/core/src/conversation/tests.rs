@@ -15,7 +15,8 @@ fn answered(turn: u32, tools: &[&str]) -> AgentAct {
         calls: tools.iter().map(|tool| call(tool)).collect(),
         order: CallOrder::OneByOne,
         usage: TokenCount { input: 10, output: 1 },
-        ms: 1, cost_micros: 0,
+        ms: 1,
+        cost_micros: 0,
     }
 }
 
@@ -70,7 +71,8 @@ fn calls_that_belong_together_are_made_at_once() {
     let AgentAct::Answered { turn, said, calls, usage, ms, .. } = answered(1, &["read", "grep"]) else {
         unreachable!()
     };
-    let acts = [AgentAct::Answered { turn, said, calls, order: CallOrder::AtOnce, usage, ms, cost_micros: 0 }];
+    let acts =
+        [AgentAct::Answered { turn, said, calls, order: CallOrder::AtOnce, usage, ms, cost_micros: 0 }];
     assert_eq!(next(&acts), Next::Call { turn: 1, calls: vec![0, 1] });
 }
 

@@ -99,6 +99,7 @@ impl Reader {
                 | SessionEvent::GateExpired { .. }
                 | SessionEvent::Parked { .. }
                 | SessionEvent::Unparked { .. }
+                | SessionEvent::StopRequested { .. }
                 | SessionEvent::Checkpointed { .. }
                 | SessionEvent::Reported { .. }
                 | SessionEvent::Agent { .. }

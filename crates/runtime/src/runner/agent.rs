@@ -15,9 +15,9 @@ use longhaul_events::{
 };
 use serde_json::{Map, Value};
 
+use super::giving_up;
 use super::limits::{Limits, estimate};
 use super::switch::{CutShort, StopSwitch};
-use super::giving_up;
 use crate::commands::Commands;
 use crate::commands::walking::Advance;
 use crate::error::Error;
@@ -76,12 +76,18 @@ impl Driving<'_> {
                     if let Some(reason) = self.hands.limits.before_turn(turn_may_use)? {
                         return self.hands.park(reason);
                     }
+                    if self.hands.stop.is_stopped() {
+                        return Ok(());
+                    }
                     let act = ask(self.agent, turn, &request, self.hands.limits.price);
                     self.hands.record(&mut conversation, &[act])?;
                 }
                 Next::Call { turn, calls } => {
                     if let Some(reason) = self.hands.limits.before_calls()? {
                         return self.hands.park(reason);
+                    }
+                    if self.hands.stop.is_stopped() {
+                        return Ok(());
                     }
                     let started: Vec<AgentAct> =
                         calls.iter().map(|call| AgentAct::CallStarted { turn, call: *call }).collect();
@@ -186,7 +192,8 @@ impl Hands<'_> {
             return match tool.call(&Desk { room: self.room, walls: self.walls }, &arguments) {
                 Ok(answer) => {
                     let cut_short = self.stop.was_cut_short().filter(|_| answer.exit.is_none());
-                    let outcome = if self.stop.is_stopped() || cut_short.is_some() {
+                    let was_ended = answer.exit.is_none() && self.stop.was_forced();
+                    let outcome = if was_ended || cut_short.is_some() {
                         CallOutcome::Stopped
                     } else {
                         CallOutcome::Done

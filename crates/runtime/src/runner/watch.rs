@@ -4,10 +4,12 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use longhaul_core::session::Session;
+use longhaul_events::Urgency;
 
 use super::switch::{CutShort, StopSwitch};
 use super::{Driven, LEASE_MS};
 use crate::error::Error;
+use crate::stopping::GRACE;
 
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 /// How soon a runner notices what others did to its session.
@@ -35,7 +37,7 @@ impl Driven<'_> {
         let (done, wait) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                let mut watch = Watch { driven: self, stop, renewed: Instant::now() };
+                let mut watch = Watch { driven: self, stop, renewed: Instant::now(), wished: None };
                 while wait.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                     watch.look();
                 }
@@ -51,6 +53,8 @@ struct Watch<'a> {
     driven: &'a Driven<'a>,
     stop: &'a StopSwitch,
     renewed: Instant,
+    /// Since when it is known that somebody wants the session ended.
+    wished: Option<Instant>,
 }
 
 impl Watch<'_> {
@@ -70,7 +74,14 @@ impl Watch<'_> {
         }
     }
 
-    fn judge(&self, session: &Session) {
+    fn judge(&mut self, session: &Session) {
+        if let Some(wish) = &session.stop {
+            self.stop.wind_down();
+            let since = *self.wished.get_or_insert_with(Instant::now);
+            if wish.urgency == Urgency::Now || since.elapsed() >= GRACE {
+                self.stop.stop();
+            }
+        }
         if session.lease.as_ref().is_none_or(|lease| lease.epoch != self.driven.epoch) {
             self.stop.stop();
         }

@@ -194,6 +194,7 @@ fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
         | SessionEvent::GateExpired { .. }
         | SessionEvent::Parked { .. }
         | SessionEvent::Unparked { .. }
+        | SessionEvent::StopRequested { .. }
         | SessionEvent::Checkpointed { .. }
         | SessionEvent::Reported { .. }
         | SessionEvent::Agent { .. }
