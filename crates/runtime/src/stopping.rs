@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use longhaul_core::session::{Rejection, Session, StopWish};
+use longhaul_core::workflow::answer::judge_text;
 use longhaul_events::{CloseOutcome, SessionId, Urgency};
 use longhaul_store::watch::Watcher;
 
@@ -31,6 +32,10 @@ impl System {
     /// Ends a session and all that runs for it, and returns when that is seen to be so. A person's to do.
     pub fn stop(&self, commands: &Commands, id: SessionId, stop: &Stop) -> Result<(), Error> {
         terminal::refuse_agents()?;
+        let reasons = judge_text("the reason", stop.reason.as_deref().unwrap_or_default());
+        if !reasons.is_empty() {
+            return Err(Error::BadAnswer(reasons));
+        }
         commands.request_stop(id, stop)?;
         self.await_end(commands, id)
     }
