@@ -18,6 +18,9 @@ use serde_json::{Map, Value};
 
 pub use room::Room;
 
+/// What is broken when a command cannot even be started.
+pub const CANNOT_RUN: &str = "cannot run the command";
+
 /// How much one answer may hold. Longer ones are cut, and say so.
 pub const MOST_OUTPUT_BYTES: usize = 64 * 1024;
 

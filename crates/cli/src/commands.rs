@@ -19,6 +19,7 @@ mod runner;
 mod sandbox;
 mod secret;
 mod session;
+mod stop;
 mod workflow;
 mod workspace;
 mod worktree;
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     Session(session::Command),
     #[command(subcommand)]
     Gate(gate::Command),
+    #[command(hide = true)]
+    Stop(stop::Args),
     #[command(subcommand, hide = true)]
     Worktree(worktree::Command),
     #[command(subcommand, hide = true)]
@@ -103,6 +106,7 @@ impl Command {
             Self::Workspace(command) => command.run(context),
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),
+            Self::Stop(args) => stop::run(context, args),
             Self::Worktree(command) => command.run(context),
             Self::Artifact(command) => command.run(context),
             Self::Workflow(command) => command.run(context),

@@ -11,6 +11,7 @@ pub mod config;
 pub mod conversation;
 pub mod handle;
 pub mod hosts;
+pub mod outcome;
 pub mod retention;
 pub mod scrub;
 pub mod session;

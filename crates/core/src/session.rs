@@ -16,6 +16,7 @@
 //! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
 //! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | set budget | (`Unparked`), `Agent` |
+//! | open | request stop | `StopRequested`; nobody takes the lease after it |
 //! | open | close | `Closed` |
 //! | any | make, keep or remove a checkout | `CheckoutMade`, `Snapshotted`, `CheckoutRemoved` |
 //!
@@ -34,7 +35,7 @@ use std::collections::BTreeMap;
 use longhaul_events::{
     AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
     OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp,
-    TokenCount, WorkspaceId,
+    TokenCount, Urgency, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -91,9 +92,23 @@ pub struct Session {
     pub caps: Option<Caps>,
     /// How often it was continued after it was completed.
     pub phase: u32,
+    /// Somebody wants it ended. Nobody drives it from then on but to end it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopWish>,
     pub closed: Option<CloseOutcome>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workplace: Option<Workplace>,
+}
+
+/// Who wants a session ended, and how soon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StopWish {
+    /// Whoever said so first.
+    pub by: String,
+    pub urgency: Urgency,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// The files that a session works on, when they are its own.
@@ -273,6 +288,7 @@ impl Session {
             spent: Spent::default(),
             caps: None,
             phase: 0,
+            stop: None,
             closed: None,
             workplace: None,
         })
@@ -312,11 +328,7 @@ impl Session {
             SessionEvent::WorkBegan { work, after: _, step, place } => {
                 self.stand(place, At::Work(Work { work: *work, step: step.clone(), started: None }));
             }
-            SessionEvent::WorkStarted { work: _, epoch, what: _ } => {
-                if let At::Work(work) = &mut self.at {
-                    work.started = Some(*epoch);
-                }
-            }
+            SessionEvent::WorkStarted { work: _, epoch, what: _ } => self.start_work(*epoch),
             SessionEvent::GateOpened { gate, step, kind, accepts, until, place, .. } => {
                 let (gate, step, kind) = (*gate, step.clone(), *kind);
                 let open = OpenGate { gate, step, kind, accepts: *accepts, until: *until };
@@ -347,6 +359,9 @@ impl Session {
                 self.returns = 0;
                 self.want_back(restore.as_deref());
             }
+            SessionEvent::StopRequested { by, urgency, reason } => {
+                self.wish_stop(by, *urgency, reason.as_ref());
+            }
             SessionEvent::Closed { outcome } => self.close_with(outcome),
             SessionEvent::CheckoutMade { checkout } => self.settle_in(checkout),
             SessionEvent::Snapshotted { snapshot, begins, .. } => self.remember_snapshot(snapshot, *begins),
@@ -375,6 +390,12 @@ impl Session {
         let (code, because) =
             reasons.first().map(|first| (first.code.clone(), first.message.clone())).unwrap_or_default();
         Park { node, step: step.clone(), out, code, because }
+    }
+
+    fn start_work(&mut self, epoch: Epoch) {
+        if let At::Work(work) = &mut self.at {
+            work.started = Some(epoch);
+        }
     }
 
     fn renew(&mut self, expires_at: Timestamp) {
@@ -417,7 +438,17 @@ impl Session {
     fn close_with(&mut self, outcome: &CloseOutcome) {
         self.lease = None;
         self.at = At::Nothing;
+        self.stop = None;
         self.closed = Some(outcome.clone());
+    }
+
+    fn wish_stop(&mut self, by: &str, urgency: Urgency, reason: Option<&String>) {
+        let first = self.stop.take().unwrap_or_else(|| StopWish {
+            by: by.to_owned(),
+            urgency,
+            reason: reason.cloned(),
+        });
+        self.stop = Some(StopWish { urgency: first.urgency.max(urgency), ..first });
     }
 
     fn refuse_tip(&mut self, retry: Nonce) {

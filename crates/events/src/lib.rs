@@ -21,7 +21,7 @@ pub use checkout::{CheckoutKind, OwnCheckout};
 pub use content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch};
 pub use ids::{Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, WorkspaceId};
-pub use session::{CloseOutcome, Driver, ReportKind, SessionEvent};
+pub use session::{CloseOutcome, Driver, ReportKind, SessionEvent, Urgency};
 pub use stream::{StreamId, StreamKind};
 pub use time::Timestamp;
 pub use walk::{Checkout, Choice, Considered, Frame, GateKind, Place, Reason, Restored, Verdict};

@@ -72,6 +72,13 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         restored: Option<Box<Restored>>,
     },
+    /// Somebody wants the session ended, with all that runs for it.
+    StopRequested {
+        by: String,
+        urgency: Urgency,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
     Closed {
         outcome: CloseOutcome,
     },
@@ -249,6 +256,15 @@ pub struct Driver {
     pub started: Option<u64>,
 }
 
+/// How soon a session has to end. The later one is the more urgent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Urgency {
+    /// What is under way may end by itself, for a while.
+    AfterGrace,
+    Now,
+}
+
 /// What an agent's report is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -325,6 +341,7 @@ impl SessionEvent {
             | Self::StepFinished { .. }
             | Self::HandleReissued { .. }
             | Self::Forked { restored: None, .. }
+            | Self::StopRequested { .. }
             | Self::Closed { .. }
             | Self::AttemptRefused { .. }
             | Self::WorkStarted { .. }
@@ -381,7 +398,8 @@ impl SessionEvent {
             Self::CheckoutRemoved { by, because, .. } => Parts::default().words([by, because]),
             Self::Unparked { by, .. } => Parts::default().words([by]),
             Self::DriverTaken { driver, .. } => Parts::default().words([&mut driver.host]),
-            Self::Closed { outcome: CloseOutcome::Cancelled { by, reason } } => {
+            Self::StopRequested { by, reason, .. }
+            | Self::Closed { outcome: CloseOutcome::Cancelled { by, reason } } => {
                 Parts::default().words([by].into_iter().chain(reason))
             }
             Self::Closed { outcome: CloseOutcome::Failed { reason } } => Parts::default().words([reason]),

@@ -24,6 +24,7 @@
 
 mod captured;
 mod error;
+mod interrupt;
 mod kill;
 mod labelled;
 mod mark;
@@ -38,6 +39,7 @@ mod tree;
 
 pub use captured::{Captured, EDGE_BYTES};
 pub use error::Error;
+pub use interrupt::{catch_interrupts, interrupts};
 pub use labelled::{Labelled, end_labelled, labelled};
 pub use program::{Environment, Program, Stdin};
 pub use running::{

@@ -10,10 +10,15 @@ use crate::system::System;
 use crate::terminal;
 
 impl System {
-    /// The caps of the settings, with some of them changed.
+    /// The caps of the settings, with some of them changed. More than the settings allow is a person's to give.
     pub(crate) fn caps_with(&self, text: Option<&str>) -> Result<Caps, Error> {
-        let caps = self.config()?.caps;
-        Ok(text.map_or(Ok(caps), |text| budget::changed(caps, text))?)
+        let settings = self.config()?.caps;
+        let Some(text) = text else { return Ok(settings) };
+        let caps = budget::changed(settings, text)?;
+        if is_beyond(&caps, &settings) {
+            terminal::refuse_agents()?;
+        }
+        Ok(caps)
     }
 
     /// Gives a session other caps, as in `tokens=100k`, and goes on with it if it was parked for want of them. Those of
@@ -41,6 +46,13 @@ impl System {
         }
         Ok(())
     }
+}
+
+fn is_beyond(caps: &Caps, settings: &Caps) -> bool {
+    caps.tokens > settings.tokens
+        || caps.time_ms > settings.time_ms
+        || caps.money_micros > settings.money_micros
+        || caps.turns > settings.turns
 }
 
 fn is_out_of_means(session: &Session) -> bool {

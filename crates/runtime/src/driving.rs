@@ -1,12 +1,12 @@
 //! Sessions that an agent of ours drives: started in a worktree of their own, followed, and judged at their end.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use longhaul_agent::{Agent as _, Rehearsal, Silence, TurnRequest};
 use longhaul_core::cassette;
 use longhaul_core::session::{At, NewBudget, Session};
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{AgentAct, CheckoutKind, SessionId};
+use longhaul_events::{AgentAct, CheckoutKind, Seq, SessionId};
 use longhaul_store::watch::Watcher;
 use serde_json::json;
 
@@ -20,6 +20,10 @@ use crate::worktrees::{NewWorktree, SecretFiles};
 
 /// How often somebody who follows looks without having been told.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// How long a runner has to begin before another is started.
+const START_AGAIN: Duration = Duration::from_secs(1);
+/// How many runners may come to nothing one after another.
+const MOST_IN_VAIN: u32 = 60;
 
 /// What somebody wants done by an agent of ours.
 #[derive(Debug, Clone)]
@@ -87,13 +91,19 @@ impl System {
         tell: &mut dyn FnMut() -> bool,
     ) -> Result<StepView, Error> {
         let mut watcher = Watcher::polling(&self.places().data)?;
+        let mut runners = Runners::default();
+        let mut stop_seen = None;
         loop {
             let session = commands.load_session(id)?;
-            if !goes_on(&session) || !tell() {
+            let is_stopping = session.stop.is_some();
+            if (!goes_on(&session) && !is_stopping) || !tell() {
                 return commands.session_view(id);
             }
-            let is_driven = session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver));
-            if !is_driven {
+            if is_stopping {
+                let seen = stop_seen.get_or_insert_with(Instant::now);
+                self.see_to_stop(commands, &session, seen.elapsed())?;
+            } else if runners.is_one_wanted(&session) {
+                runners.count(id)?;
                 self.start_runner(id)?;
             }
             watcher.wait(LOOK_EVERY)?;
@@ -113,6 +123,36 @@ impl System {
             let _ = agent.turn(&request);
         })?;
         Ok(agent.end().err())
+    }
+}
+
+/// The runners that somebody who follows has started.
+#[derive(Debug, Default)]
+struct Runners {
+    /// When the newest was started, unless it was seen at work since.
+    started: Option<Instant>,
+    /// How many were started since the session last changed.
+    in_vain: u32,
+    seq: Seq,
+}
+
+impl Runners {
+    fn is_one_wanted(&mut self, session: &Session) -> bool {
+        if session.seq != self.seq {
+            self.seq = session.seq;
+            self.in_vain = 0;
+        }
+        let is_driven = session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver));
+        if session.lease.is_some() {
+            self.started = None;
+        }
+        !is_driven && self.started.is_none_or(|started| started.elapsed() >= START_AGAIN)
+    }
+
+    fn count(&mut self, id: SessionId) -> Result<(), Error> {
+        self.started = Some(Instant::now());
+        self.in_vain += 1;
+        if self.in_vain > MOST_IN_VAIN { Err(Error::RunnerDies(id)) } else { Ok(()) }
     }
 }
 

@@ -141,6 +141,10 @@ pub enum Error {
     Leftovers(#[source] longhaul_exec::Error),
     #[error("the checkout of the session cannot be worked in: {0}")]
     Tool(#[source] longhaul_agent::tools::Broken),
+    #[error("the worktree of session `{0}` is gone; bring it back with `longhaul worktree restore`")]
+    NoCheckout(SessionId),
+    #[error("the runner of session `{0}` dies as often as it is started; `longhaul -v runner {0}` tells why")]
+    RunnerDies(SessionId),
     #[error(transparent)]
     Cassette(#[from] longhaul_core::cassette::Error),
     #[error(transparent)]
@@ -239,6 +243,8 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
+            | Self::NoCheckout(_)
+            | Self::RunnerDies(_)
             | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
@@ -321,6 +327,8 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
+            | Self::NoCheckout(_)
+            | Self::RunnerDies(_)
             | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::NoWalls { .. }

@@ -23,6 +23,7 @@ mod runner;
 pub mod sandbox;
 mod secrets;
 mod starting;
+mod stopping;
 mod system;
 mod telemetry;
 mod telling;
@@ -45,13 +46,14 @@ pub use error::{Error, Kind};
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader,
-    SinceTrusted, StoryEntry, Tail, Telling, ToldCall, WorkspaceView, clear_winner,
+    SinceTrusted, StoryEntry, Tail, Telling, ToldCall, WorkspaceView, clear_winner, live_of, outcome_of,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use resuming::ResumeQuery;
 pub use runner::{Networked, Patience, Walled, run_apart, run_work};
 pub use secrets::{SecretChange, SecretSet, SecretWarning};
 pub use starting::NewWalk;
+pub use stopping::Stop;
 pub use system::{Settings, System};
 pub use telemetry::{LogFormat, start_logging};
 pub use walling::WantedWalls;
@@ -72,6 +74,7 @@ pub mod opaque {
 pub mod types {
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
     pub use longhaul_core::handle::Handle;
+    pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;
@@ -85,7 +88,7 @@ pub mod types {
     pub use longhaul_events::{
         CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
         Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp,
-        Verdict as GateVerdict, WorkspaceId,
+        Urgency, Verdict as GateVerdict, WorkspaceId,
     };
     pub use longhaul_store::views::{DrivenRow, GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

@@ -159,6 +159,7 @@ fn told(entry: &StoryEntry, artifacts: &[Artifact]) -> Option<String> {
         | Happened::GateExpired { .. }
         | Happened::Parked { .. }
         | Happened::Unparked { .. }
+        | Happened::StopRequested { .. }
         | Happened::Reported { .. }
         | Happened::Agent { .. }
         | Happened::HandleReissued { .. }

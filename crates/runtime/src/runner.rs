@@ -40,7 +40,8 @@ use crew::Crew;
 pub(crate) use crew::{Assignment, PinnedReach};
 pub use crew::{Networked, Walled};
 pub(crate) use leftovers::is_dead;
-use leftovers::{SessionLabel, this_process};
+use leftovers::this_process;
+pub(crate) use leftovers::{SessionLabel, Whom};
 use permission::Refusal;
 use switch::StopSwitch;
 pub use watch::Patience;
@@ -65,12 +66,22 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
     let system = &system.keeping_secret(TOKEN_VARIABLE, token.reveal());
     let commands = system.commands()?;
     let label = SessionLabel::of(id, &system.places().data)?;
-    let mut crew = Crew::of(system, &commands, id)?;
+    let mut crew = match Crew::of(system, &commands, id) {
+        Ok(crew) => crew,
+        Err(error) => return give_up(&commands, id, error),
+    };
     while let Some(due) = due(&commands, id, crew.as_ref())? {
+        if let Due::End = due {
+            return system.end(&commands, id, Whom::Commands);
+        }
+        if let Due::Nobody = due {
+            return give_up(&commands, id, Error::NoCheckout(id));
+        }
         let epoch = match commands.take_driver(id, &this_process(), LEASE_MS) {
             Ok(epoch) => epoch,
             // Another runner is at it, or the session was closed meanwhile.
             Err(Error::Session(Rejection::Driven { .. } | Rejection::Closed)) => return Ok(()),
+            Err(Error::Session(Rejection::Stopping { .. })) => continue,
             Err(error) => return Err(error),
         };
         let opened = crew.as_mut().map(|crew| crew.open_gateway(system, id, &token)).transpose();
@@ -84,9 +95,15 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         };
         let done = match (due, &mut crew) {
             (Due::Step, Some(crew)) => driven.have_done(crew),
-            (Due::Step, None) | (Due::Work, _) => driven.work(),
+            (Due::Step, None) | (Due::Work | Due::End | Due::Nobody, _) => driven.work(),
         };
         if let Err(error) = done {
+            // What the world does not let us do is for a person to see, not to be tried for ever.
+            if let Some(reason) = giving_up::could_not(&error)
+                && commands.park_step(id, epoch, &[reason]).is_ok()
+            {
+                return Err(error);
+            }
             // Whoever looks next must not wait for a process that is gone.
             let _ = commands.release_driver(id, epoch);
             return Err(error);
@@ -100,13 +117,38 @@ enum Due {
     Work,
     /// Of an agent that we drive.
     Step,
+    /// Somebody wants it ended.
+    End,
+    /// A step of an agent of ours, whose files are gone.
+    Nobody,
+}
+
+/// Parks the step that is out: whoever should do it cannot even begin.
+fn give_up(commands: &Commands, id: SessionId, error: Error) -> Result<(), Error> {
+    let Some(reason) = giving_up::could_not(&error) else { return Err(error) };
+    match commands.take_driver(id, &this_process(), LEASE_MS) {
+        Ok(epoch) => {
+            // It may have gone on meanwhile, or wait for something else than a step.
+            let parked = commands.park_step(id, epoch, &[reason]);
+            if parked.is_err() {
+                let _ = commands.release_driver(id, epoch);
+            }
+            parked.and(Err(error))
+        }
+        Err(Error::Session(_)) => Ok(()),
+        Err(other) => Err(other),
+    }
 }
 
 fn due(commands: &Commands, id: SessionId, crew: Option<&Crew>) -> Result<Option<Due>, Error> {
     let session = commands.load_session(id)?;
+    if session.stop.is_some() {
+        return Ok(Some(Due::End));
+    }
     Ok(match session.at {
         At::Work(_) => Some(Due::Work),
         At::Step(_) if crew.is_some() => Some(Due::Step),
+        At::Step(_) if session.agent.is_some() => Some(Due::Nobody),
         At::Step(_) | At::Gate(_) | At::Parked(_) | At::Nothing => None,
     })
 }
@@ -132,6 +174,10 @@ impl Driven<'_> {
         let stop = StopSwitch::default();
         self.keeping_lease(&stop, || {
             let result = self.perform(&order, &stop)?;
+            // What was ended with the session says nothing about the step.
+            if self.commands.load_session(self.id)?.stop.is_some() {
+                return Ok(());
+            }
             self.finish(&order, &result)
         })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use longhaul_exec::{Error, Outcome, Program};
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Broken, Desk, MOST_OUTPUT_BYTES, Tool, ToolError, complain, number, text};
+use super::{Answer, Broken, CANNOT_RUN, Desk, MOST_OUTPUT_BYTES, Tool, ToolError, complain, number, text};
 
 const DEFAULT_SECONDS: u64 = 120;
 const MOST_SECONDS: u64 = 1800;
@@ -58,6 +58,5 @@ fn run(desk: &Desk<'_>, arguments: &Map<String, Value>) -> Result<Answer, ToolEr
 }
 
 fn broken(error: &Error) -> ToolError {
-    Broken { what: "cannot run the command".to_owned(), source: std::io::Error::other(error.to_string()) }
-        .into()
+    Broken { what: CANNOT_RUN.to_owned(), source: std::io::Error::other(error.to_string()) }.into()
 }

@@ -1,21 +1,25 @@
 //! `longhaul run`: has an agent of ours do a workflow, in a worktree of its own.
 
+mod ending;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use longhaul_runtime::{Drive, Networked, NewDrive, NewWalk, Script, Walled, WantedWalls, terminal};
+use longhaul_runtime::types::Urgency;
+use longhaul_runtime::{
+    Commands, Drive, Networked, NewDrive, NewWalk, Script, System, Walled, WantedWalls, terminal,
+};
 use serde::Serialize;
 
 use crate::context::Context;
-use crate::error::{CliError, REFUSED};
-use crate::output::{count, lines};
-use crate::{input, step};
+use crate::error::CliError;
+use crate::input;
 
 /// Have an agent do a workflow in a worktree of its own, behind walls, and wait for it.
 ///
-/// The work goes on if this terminal is lost; `longhaul session show ID` tells how far it is. So far the only agent is
-/// `rehearsal`, which plays a cassette.
+/// The work goes on if this terminal is lost; `longhaul session show ID` tells how far it is. Ctrl-C stops it for good, a
+/// second one at once. So far the only agent is `rehearsal`, which plays a cassette.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The id of a workflow, or its file.
@@ -128,23 +132,42 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if args.detach {
         return under_way(context, drive);
     }
-    let view = system.follow(&commands, drive.session, &mut || true)?;
-    let shown = step::show(context, &view)?;
-    if let Some(left) = system.rehearsal_end(&commands, drive.session)?.filter(|_| view.is_complete) {
-        context.output.complain(&left);
-        return Ok(ExitCode::from(REFUSED));
+    terminal::catch_interrupts();
+    let mut following = Following { context, system: &system, commands: &commands, drive: &drive, heeded: 0 };
+    system.follow(&commands, drive.session, &mut || {
+        following.heed();
+        true
+    })?;
+    ending::show(context, &system, &commands, &drive)
+}
+
+/// Somebody who waits for the end of a run.
+struct Following<'a> {
+    context: &'a Context,
+    system: &'a System,
+    commands: &'a Commands,
+    drive: &'a Drive,
+    /// How many interrupts were passed on.
+    heeded: u32,
+}
+
+impl Following<'_> {
+    /// Ctrl-C stops the session; a terminal that is lost does not.
+    fn heed(&mut self) {
+        let id = self.drive.session;
+        match self.system.heed_interrupts(self.commands, id, &mut self.heeded) {
+            Ok(None) => {}
+            Ok(Some(Urgency::AfterGrace)) => self.context.output.complain(&format!(
+                "stopping session {id}; what is under way has 10 s to end, Ctrl-C again ends it at once"
+            )),
+            Ok(Some(Urgency::Now)) => self.context.output.complain("ending it at once"),
+            Err(error) => {
+                self.context
+                    .output
+                    .complain(&format!("could not stop it: {error}; try `longhaul stop {id}`"));
+            }
+        }
     }
-    let changed = system.worktree_changes(drive.session)?;
-    let files: String =
-        changed.iter().map(|file| lines(&format!("{} {}", file.change, file.path), "  ")).collect();
-    let number = u64::try_from(changed.len()).unwrap_or(u64::MAX);
-    context.output.say(&format!(
-        "{} in {} on {}\n{files}",
-        count(number, "changed file"),
-        drive.worktree,
-        drive.branch
-    ));
-    Ok(shown)
 }
 
 fn tell(context: &Context, drive: &Drive) {

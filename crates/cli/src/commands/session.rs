@@ -19,6 +19,8 @@ use std::process::ExitCode;
 use longhaul_runtime::types::SessionRow;
 use longhaul_runtime::{Error, Reader, System};
 
+pub(super) use row::SessionLine;
+
 use crate::context::Context;
 use crate::error::CliError;
 

@@ -11,11 +11,17 @@ fn each_setting_names_its_origin() {
     shows!(home.longhaul(&["config", "show"]), @r"
         exit 0
         --- stdout
-        KEY              VALUE  ABOUT
-        bindings                the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
-        checkout.ports   0      how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
-        retention.blobs  90d    how long `gc` keeps the large contents of closed sessions
-        retention.disk   20G    above this size of the data directory `doctor` and `gc` warn
+        KEY                    VALUE   ABOUT
+        bindings                       the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
+        budget.session.tokens  400k    how many tokens a session may use, in and out
+        budget.session.time    60m     how long a session may be at work; what waits for a person uses no time
+        budget.session.money   5usd    what a session may cost
+        budget.session.turns   200     how many turns a session may ask for
+        budget.task.money      20usd   what a session and all that it leads to may cost
+        budget.day.money       100usd  what all sessions of a day (UTC) may cost
+        checkout.ports         0       how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
+        retention.blobs        90d     how long `gc` keeps the large contents of closed sessions
+        retention.disk         20G     above this size of the data directory `doctor` and `gc` warn
         --- stderr
     ");
     home.repository("shop");
@@ -26,11 +32,17 @@ fn each_setting_names_its_origin() {
     shows!(here(), @r"
         exit 0
         --- stdout
-        KEY              VALUE  ORIGIN
-        bindings                default
-        checkout.ports   0      default
-        retention.blobs  7d     [HOME]/shop/.longhaul/config.yml:2
-        retention.disk   20G    default
+        KEY                    VALUE   ORIGIN
+        bindings                       default
+        budget.session.tokens  400k    default
+        budget.session.time    60m     default
+        budget.session.money   5usd    default
+        budget.session.turns   200     default
+        budget.task.money      20usd   default
+        budget.day.money       100usd  default
+        checkout.ports         0       default
+        retention.blobs        7d      [HOME]/shop/.longhaul/config.yml:2
+        retention.disk         20G     default
         --- stderr
     ");
     fs::create_dir_all(home.join("home/config")).unwrap();
@@ -39,17 +51,29 @@ fn each_setting_names_its_origin() {
     shows!(run.variable("LONGHAUL_RETENTION_DISK", "5G").go(), @r"
         exit 0
         --- stdout
-        KEY              VALUE  ORIGIN
-        bindings                default
-        checkout.ports   0      default
-        retention.blobs  30d    [HOME]/home/config/config.yml:3
-        retention.disk   5G     $LONGHAUL_RETENTION_DISK
+        KEY                    VALUE   ORIGIN
+        bindings                       default
+        budget.session.tokens  400k    default
+        budget.session.time    60m     default
+        budget.session.money   5usd    default
+        budget.session.turns   200     default
+        budget.task.money      20usd   default
+        budget.day.money       100usd  default
+        checkout.ports         0       default
+        retention.blobs        30d     [HOME]/home/config/config.yml:3
+        retention.disk         5G      $LONGHAUL_RETENTION_DISK
         --- stderr
     ");
     shows!(home.longhaul(&["config", "show", "--origin", "--json", "-c", "retention.blobs=1d"]), @r#"
         exit 0
         --- stdout
         {"key":"bindings","value":"","origin":"default","about":"the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`"}
+        {"key":"budget.session.tokens","value":"400k","origin":"default","about":"how many tokens a session may use, in and out"}
+        {"key":"budget.session.time","value":"60m","origin":"default","about":"how long a session may be at work; what waits for a person uses no time"}
+        {"key":"budget.session.money","value":"5usd","origin":"default","about":"what a session may cost"}
+        {"key":"budget.session.turns","value":"200","origin":"default","about":"how many turns a session may ask for"}
+        {"key":"budget.task.money","value":"20usd","origin":"default","about":"what a session and all that it leads to may cost"}
+        {"key":"budget.day.money","value":"100usd","origin":"default","about":"what all sessions of a day (UTC) may cost"}
         {"key":"checkout.ports","value":"0","origin":"default","about":"how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on"}
         {"key":"retention.blobs","value":"1d","origin":"--config","about":"how long `gc` keeps the large contents of closed sessions"}
         {"key":"retention.disk","value":"20G","origin":"default","about":"above this size of the data directory `doctor` and `gc` warn"}

@@ -74,6 +74,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul gate show               Show what a gate asks, what led to it, and what became of it
         longhaul gate approve            Open a gate. It shows what is asked; only a person at a terminal can answer
         longhaul gate reject             Keep a gate shut: the session fails, or after a confirmation the step is done again with your words
+        longhaul stop                    End a session for good, with every process that runs for it
         longhaul worktree info           Show what is known about a worktree: task, branch, base, phase, rules
         longhaul worktree list           List the worktrees of this repository
         longhaul worktree new            Make a worktree for a session, from the newest commit of the base branch
@@ -198,7 +199,7 @@ const EVERY_COMMAND: &str = "
     workflow-source-add workflow-source-list workflow-source-rm workflow-source-update session session-start
     session-advance session-show session-list session-resume session-checkpoint session-rewind
     session-continue session-cancel session-export session-import gate gate-list gate-show gate-approve
-    gate-reject worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
+    gate-reject stop worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
     artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
     log-export log-import gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man
     help

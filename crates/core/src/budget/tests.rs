@@ -1,3 +1,5 @@
+//! Caps in, admitted or not out.
+
 use longhaul_events::{Driver, Epoch, SessionEvent};
 use proptest::prelude::*;
 

@@ -8,6 +8,8 @@ use longhaul_events::{
     Verdict, WorkspaceId,
 };
 
+use super::StopWish;
+
 /// Makes a session. Random bytes come from the caller.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OpenSession {
@@ -142,6 +144,10 @@ pub enum Command {
         text: Content,
         step: NewStep,
     },
+    /// Somebody wants it ended with all that runs for it. Whoever drives it does that; others may if nobody does.
+    RequestStop {
+        wish: StopWish,
+    },
     Close {
         actor: Actor,
         outcome: CloseOutcome,
@@ -207,6 +213,7 @@ impl Command {
             | Self::SetBudget { .. }
             | Self::Act { .. }
             | Self::Park { .. }
+            | Self::RequestStop { .. }
             | Self::Close { .. } => false,
         }
     }
@@ -350,6 +357,8 @@ pub enum Rejection {
         "only a completed session can be asked for more, and this one is not; `longhaul session show` says where it stands"
     )]
     NotCompleted,
+    #[error("{by} stops the session; wait until it has ended, or end it at once with `longhaul stop --now`")]
+    Stopping { by: String },
     #[error("the session was cancelled; start a new one")]
     Cancelled,
     #[error("the session has the worktree `{name}` already, at `{path}`; work there")]
@@ -372,7 +381,7 @@ impl Rejection {
     /// The page that explains it.
     pub const fn code(&self) -> &'static str {
         match self {
-            Self::Closed | Self::Cancelled | Self::NotCompleted => "E0207",
+            Self::Closed | Self::Cancelled | Self::Stopping { .. } | Self::NotCompleted => "E0207",
             Self::Driven { .. } => "E0206",
             Self::StaleDriver { .. } | Self::NotExpired { .. } => "E0205",
             Self::StepIsOut { .. } => "E0208",

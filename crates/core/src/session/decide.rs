@@ -11,7 +11,7 @@ use super::command::{
 };
 use crate::budget;
 
-use super::{At, Lease, MOST_RETURNS, OpenGate, Park, Session, Workplace};
+use super::{At, Lease, MOST_RETURNS, OpenGate, Park, Session, StopWish, Workplace};
 
 /// The code of the reason that says how often one may still try.
 pub const ATTEMPTS_LEFT: &str = "attempts_left";
@@ -93,13 +93,14 @@ impl Session {
                 events.push(budgeted(budget, self.node()));
                 Ok(events)
             }
-            Command::SetBudget { budget, nonce } => Ok(self.set_budget(budget, nonce)),
+            Command::SetBudget { budget, nonce } => self.set_budget(budget, nonce),
             Command::Act { epoch, acts } => {
                 self.lease_of(epoch)?;
                 let node = self.node();
                 Ok(acts.into_iter().map(|act| SessionEvent::Agent { node, act }).collect())
             }
             Command::Park { epoch, reasons } => self.park(epoch, reasons),
+            Command::RequestStop { wish } => Ok(self.request_stop(wish)),
             Command::Close { actor, outcome } => self.close(actor, outcome),
             Command::MakeCheckout { checkout } => self.make_checkout(checkout),
             Command::KeepSnapshot { kept, as_what } => self.keep_snapshot(kept, as_what),
@@ -149,6 +150,7 @@ impl Session {
         now: Timestamp,
         lease_ms: u64,
     ) -> Result<Vec<SessionEvent>, Rejection> {
+        self.refuse_if_stopping()?;
         let mut events = self.permit(Actor { epoch: None, now })?;
         let epoch = self.epoch.plus(1);
         events.push(SessionEvent::DriverTaken { epoch, driver, expires_at: now.plus_ms(lease_ms) });
@@ -263,8 +265,9 @@ impl Session {
     }
 
     /// The step that was out is taken up as it was, if nothing but the want of means kept it from going on.
-    fn set_budget(&self, budget: NewBudget, nonce: Nonce) -> Vec<SessionEvent> {
-        match &self.at {
+    fn set_budget(&self, budget: NewBudget, nonce: Nonce) -> Result<Vec<SessionEvent>, Rejection> {
+        self.refuse_if_stopping()?;
+        Ok(match &self.at {
             At::Parked(Park { out: Some(node), step, code, .. }) if budget::is_lifted_by_means(code) => {
                 let by = budget.by.clone();
                 let unparked = SessionEvent::Unparked { node: *node, nonce, step: step.clone(), by };
@@ -273,7 +276,7 @@ impl Session {
             At::Parked(_) | At::Nothing | At::Step(_) | At::Work(_) | At::Gate(_) => {
                 vec![budgeted(budget, self.node())]
             }
-        }
+        })
     }
 
     fn work(&self, epoch: Epoch, work: NodeId) -> Result<(), Rejection> {
@@ -337,6 +340,22 @@ impl Session {
         events.push(SessionEvent::Continued { phase: self.phase.saturating_add(1), text });
         self.trail(&mut events).hand_out(None, step);
         Ok(events)
+    }
+
+    fn refuse_if_stopping(&self) -> Result<(), Rejection> {
+        match &self.stop {
+            Some(StopWish { by, .. }) => Err(Rejection::Stopping { by: by.clone() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Who says the same again adds nothing.
+    fn request_stop(&self, wish: StopWish) -> Vec<SessionEvent> {
+        let StopWish { by, urgency, reason } = wish;
+        match &self.stop {
+            Some(before) if before.urgency >= urgency => Vec::new(),
+            Some(_) | None => vec![SessionEvent::StopRequested { by, urgency, reason }],
+        }
     }
 
     fn close(&self, actor: Actor, outcome: CloseOutcome) -> Result<Vec<SessionEvent>, Rejection> {

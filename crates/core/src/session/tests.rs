@@ -1,5 +1,7 @@
 //! History in, command, facts out.
 
+mod limits;
+
 use longhaul_events::{
     CloseOutcome, Content, Digest, Driver, Epoch, NodeId, Nonce, Seq, SessionEvent, SessionId, SessionKey,
     StepId, Timestamp,

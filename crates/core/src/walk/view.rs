@@ -183,7 +183,11 @@ impl StepView {
             CloseOutcome::Cancelled { by, reason } => {
                 let because = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 let message = format!("the session was cancelled by {by}{because}");
-                ("session_cancelled", message, "start a new session".to_owned())
+                let fix = match &session.agent {
+                    Some(_) => "it does not go on; start another run with `longhaul run`",
+                    None => "start a new session",
+                };
+                ("session_cancelled", message, fix.to_owned())
             }
             CloseOutcome::Failed { reason } => (
                 "session_failed",

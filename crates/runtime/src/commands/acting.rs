@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use longhaul_core::budget::{WallClock, day_of};
 use longhaul_core::cassette::Asked;
 use longhaul_core::conversation::Conversation;
-use longhaul_core::session::{Actor, Command, NewBudget, Rejection};
+use longhaul_core::session::{Actor, Command, NewBudget, Rejection, StopWish};
 use longhaul_events::{
     AgentAct, Content, Epoch, NodeId, Nonce, Reason, Seq, SessionEvent, SessionId, StepId,
 };
@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::Commands;
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
+use crate::stopping::Stop;
 
 impl Commands {
     /// Has an agent of ours do the steps from here on.
@@ -40,6 +41,15 @@ impl Commands {
             let nonce = Nonce::from_bytes(self.entropy.bytes());
             let command = Command::SetBudget { budget: budget.clone(), nonce };
             Ok(Decided::Events(session.decide(command)?, ()))
+        })
+    }
+
+    /// Puts on record that somebody wants the session ended. Who drives it learns of it soon.
+    pub(crate) fn request_stop(&self, id: SessionId, stop: &Stop) -> Result<(), Error> {
+        self.decide(id, &Contents::default(), |session| {
+            let Stop { urgency, by, reason } = stop.clone();
+            let events = session.decide(Command::RequestStop { wish: StopWish { by, urgency, reason } })?;
+            Ok(if events.is_empty() { Decided::Nothing(()) } else { Decided::Events(events, ()) })
         })
     }
 

@@ -112,6 +112,7 @@ impl Reader {
                 | SessionEvent::GateExpired { .. }
                 | SessionEvent::Parked { .. }
                 | SessionEvent::Unparked { .. }
+                | SessionEvent::StopRequested { .. }
                 | SessionEvent::Checkpointed { .. }
                 | SessionEvent::Reported { .. }
                 | SessionEvent::Agent { .. }

@@ -32,6 +32,7 @@ impl Reader {
                 | SessionEvent::StepFinished { .. }
                 | SessionEvent::HandleReissued { .. }
                 | SessionEvent::Closed { .. }
+                | SessionEvent::StopRequested { .. }
                 | SessionEvent::VarsChanged { .. }
                 | SessionEvent::WayChosen { .. }
                 | SessionEvent::LoopExhausted { .. }

@@ -100,27 +100,24 @@ impl Reader {
         let mut names = std::collections::BTreeMap::new();
         self.each_event(row.id, |told| {
             match &told.event {
-                SessionEvent::StepHandedOut { node, step, .. } => {
-                    names.insert(*node, step.0.clone());
-                }
+                SessionEvent::StepHandedOut { node, step, .. } => drop(names.insert(*node, step.0.clone())),
                 SessionEvent::StepFinished { node, payload, .. } if found.is_none() => {
-                    let step = names.get(node).cloned().unwrap_or_default();
-                    let payload = self.value(payload)?;
-                    answers
-                        .push((*node, before(step, &payload, numbering.name(*node, artifacts_in(&payload)))));
+                    let (step, payload) = (names.get(node).cloned(), self.value(payload)?);
+                    let artifacts = numbering.name(*node, artifacts_in(&payload));
+                    answers.push((*node, before(step.unwrap_or_default(), &payload, artifacts)));
                 }
                 SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. }
                     if *gate == node =>
                 {
-                    let before = answers.pop().map(|(_, before)| before);
                     let state = if now >= *until { GateState::Overdue } else { GateState::Open };
                     let (kind, accepts, until, question) = (*kind, *accepts, *until, self.words(question)?);
                     let asked = Asked { node, state, kind, accepts, until, step: &step.0, question };
+                    let before = answers.pop().map(|(_, before)| before);
                     found = Some(GateEntry { before, ..entry(row, asked) });
                 }
                 SessionEvent::GateAnswered { gate, verdict, by, channel, words } if *gate == node => {
-                    let (words, at) = (self.words(words)?, told.at.clone());
-                    let (by, verdict, channel) = (by.clone(), *verdict, *channel);
+                    let (words, by, at) = (self.words(words)?, by.clone(), told.at.clone());
+                    let (verdict, channel) = (*verdict, *channel);
                     end(&mut found, GateState::Answered { verdict, by, channel, words, at });
                 }
                 SessionEvent::GateExpired { gate, .. } if *gate == node => {
@@ -151,6 +148,7 @@ impl Reader {
                 | SessionEvent::WorkFinished { .. }
                 | SessionEvent::Parked { .. }
                 | SessionEvent::Unparked { .. }
+                | SessionEvent::StopRequested { .. }
                 | SessionEvent::Checkpointed { .. }
                 | SessionEvent::Reported { .. }
                 | SessionEvent::Agent { .. }

@@ -7,7 +7,7 @@ use longhaul_core::time::rfc3339;
 use longhaul_core::walk::view::gate_id;
 use longhaul_events::{
     AgentAct, Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, OwnCheckout, Reason,
-    ReportKind, Seq, SessionEvent, SessionId, StepId, Verdict,
+    ReportKind, Seq, SessionEvent, SessionId, StepId, Urgency, Verdict,
 };
 use longhaul_store::views::SessionRow;
 use serde::Serialize;
@@ -101,6 +101,11 @@ pub enum Happened {
     Unparked {
         step: StepId,
         by: String,
+    },
+    StopRequested {
+        by: String,
+        urgency: Urgency,
+        reason: Option<String>,
     },
     Noted {
         step: StepId,
@@ -293,6 +298,7 @@ impl Teller<'_> {
                 Happened::Parked { step: self.learn(node, step), reasons }
             }
             SessionEvent::Unparked { step, by, .. } => Happened::Unparked { step, by },
+            SessionEvent::StopRequested { by, urgency, reason } => stop_wanted(by, urgency, reason),
             SessionEvent::HandleReissued { node, .. } => Happened::HandleReissued { step: self.step(node) },
             SessionEvent::Rewound { to, reason, by, .. } => {
                 Happened::Rewound { step: self.step(to), reason: reader.words(&reason)?, by }
@@ -395,6 +401,10 @@ fn noted(step: StepId, kept: Value) -> Happened {
         }
         other => Happened::Noted { step, notes: other.to_string(), vars: Map::new() },
     }
+}
+
+const fn stop_wanted(by: String, urgency: Urgency, reason: Option<String>) -> Happened {
+    Happened::StopRequested { by, urgency, reason }
 }
 
 fn checkout_made(checkout: OwnCheckout) -> Happened {

@@ -14,9 +14,10 @@ use longhaul_events::{
 };
 use serde_json::{Map, Value};
 
+use super::giving_up;
+use super::interrupted;
 use super::limits::{Limits, estimate};
 use super::switch::{CutShort, StopSwitch};
-use super::{giving_up, interrupted};
 use crate::commands::Commands;
 use crate::commands::checkout::BegunCall;
 use crate::commands::walking::Advance;
@@ -66,6 +67,15 @@ enum Way {
     Left,
 }
 
+/// What came of asking for a turn.
+enum Reply {
+    Came(AgentAct),
+    /// It would have gone over what the session may use.
+    TooMuch(Reason),
+    /// Somebody stopped the session before it was asked.
+    Stopped,
+}
+
 impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
@@ -84,8 +94,9 @@ impl Driving<'_> {
                         return Ok(());
                     }
                     let act = match self.ask(turn, asked, &conversation, &prompt)? {
-                        Ok(act) => act,
-                        Err(reason) => return self.hands.park(reason),
+                        Reply::Came(act) => act,
+                        Reply::TooMuch(reason) => return self.hands.park(reason),
+                        Reply::Stopped => return Ok(()),
                     };
                     if self.hands.go_on(&mut conversation, vec![act])? == Way::Left {
                         return Ok(());
@@ -120,7 +131,7 @@ impl Driving<'_> {
         asked: &Asked,
         conversation: &Conversation,
         prompt: &Content,
-    ) -> Result<Result<AgentAct, Reason>, Error> {
+    ) -> Result<Reply, Error> {
         let told = conversation.told().iter().map(|words| self.hands.words_of(words));
         let told = told.collect::<Result<Vec<String>, Error>>()?;
         let answers = conversation.last_answers();
@@ -129,10 +140,13 @@ impl Driving<'_> {
         let request = TurnRequest { asked, answers: &answers, told: &told, silence };
         let turn_may_use = estimate(self.agent.foresee(&request), conversation, prompt);
         if let Some(reason) = hands.limits.before_turn(turn_may_use)? {
-            return Ok(Err(reason));
+            return Ok(Reply::TooMuch(reason));
+        }
+        if hands.stop.is_stopped() {
+            return Ok(Reply::Stopped);
         }
         let start = Instant::now();
-        Ok(Ok(match self.agent.turn(&request) {
+        Ok(Reply::Came(match self.agent.turn(&request) {
             Ok(answer) => {
                 let cost_micros = hands.limits.price.of(tokens(answer.usage));
                 answered(turn, answer, elapsed(start), cost_micros)
@@ -172,26 +186,24 @@ impl Hands<'_> {
             acts.iter().for_each(|act| conversation.apply(act));
             let due = conversation.next();
             let Next::Call { turn, calls } = due else {
-                self.commands.act(self.id, self.epoch, &acts)?;
+                self.put_down(&acts)?;
                 return Ok(Way::Stays);
             };
-            if self.stop.is_stopped() {
-                self.commands.act(self.id, self.epoch, &acts)?;
-                return Ok(Way::Stays);
-            }
             if let Some(reason) = self.limits.before_calls(&acts)? {
-                if !acts.is_empty() {
-                    self.commands.act(self.id, self.epoch, &acts)?;
-                }
+                self.put_down(&acts)?;
                 self.park(reason)?;
                 return Ok(Way::Left);
+            }
+            if self.stop.is_stopped() {
+                self.put_down(&acts)?;
+                return Ok(Way::Stays);
             }
             for call in &calls {
                 let start = AgentAct::CallStarted { turn, call: *call };
                 conversation.apply(&start);
                 acts.push(start);
             }
-            self.commands.act(self.id, self.epoch, &acts)?;
+            self.put_down(&acts)?;
             match self.make(conversation, turn, &calls)? {
                 Some(ended) => acts = ended,
                 None => return Ok(Way::Left),
@@ -244,7 +256,8 @@ impl Hands<'_> {
             return match tool.call(&Desk { room: self.room, walls: self.walls }, &arguments) {
                 Ok(answer) => {
                     let cut_short = self.stop.was_cut_short().filter(|_| answer.exit.is_none());
-                    let outcome = if self.stop.is_stopped() || cut_short.is_some() {
+                    let was_ended = answer.exit.is_none() && self.stop.was_forced();
+                    let outcome = if was_ended || cut_short.is_some() {
                         CallOutcome::Stopped
                     } else {
                         CallOutcome::Done
@@ -311,11 +324,12 @@ impl Hands<'_> {
     }
 
     fn record(&self, conversation: &mut Conversation, acts: &[AgentAct]) -> Result<(), Error> {
-        if acts.is_empty() {
-            return Ok(());
-        }
         acts.iter().for_each(|act| conversation.apply(act));
-        self.commands.act(self.id, self.epoch, acts)
+        self.put_down(acts)
+    }
+
+    fn put_down(&self, acts: &[AgentAct]) -> Result<(), Error> {
+        if acts.is_empty() { Ok(()) } else { self.commands.act(self.id, self.epoch, acts) }
     }
 }
 

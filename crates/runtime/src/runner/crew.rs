@@ -232,6 +232,7 @@ impl Driven<'_> {
             id: self.id,
             price: crew.agent.pricing().known()?,
             stopwatch: self.stopwatch,
+            stop,
         };
         let hands = Hands {
             limits,
@@ -246,9 +247,13 @@ impl Driven<'_> {
         Driving { agent: crew.agent.as_mut(), hands, after_death }.step(tip, &asked)
     }
 
-    /// Gives the lease back, unless it went with the end of the session or with a step that was given up.
+    /// Gives the lease back, unless it went with the end of the session or with a step that was given up. A session that
+    /// is to be stopped is held until it has ended.
     pub(super) fn let_go(&self) -> Result<(), Error> {
         let session = self.commands.load_session(self.id)?;
+        if session.stop.is_some() {
+            return Ok(());
+        }
         if session.lease.is_some_and(|lease| lease.epoch == self.epoch) {
             self.commands.release_driver(self.id, self.epoch)?;
         }

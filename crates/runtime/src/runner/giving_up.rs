@@ -1,6 +1,8 @@
 //! What a person is told when an agent does not get on.
 
+use longhaul_agent::tools::CANNOT_RUN;
 use longhaul_core::conversation::{Stop, Stuck, Unexpected};
+use longhaul_core::outcome::{CHECKOUT_GONE, NO_AGENT, NO_SANDBOX};
 use longhaul_events::{Reason, TurnFault};
 
 use crate::error::Error;
@@ -35,23 +37,48 @@ pub(super) fn reason(stop: Stop) -> Reason {
 pub(super) fn without_walls(error: &Error) -> Reason {
     let text = error.to_string();
     let (message, fix) = text.split_once("; ").unwrap_or((&text, "put that right"));
-    Reason::new("could_not", message, format!("{fix}, then go back with `longhaul session rewind`"))
+    Reason::new(NO_SANDBOX, message, format!("{fix}, then go back with `longhaul session rewind`"))
+}
+
+/// What the world did not let us do; `None` for what may go away by itself.
+pub(super) fn could_not(error: &Error) -> Option<Reason> {
+    let restore = "bring the files back with `longhaul worktree restore`, then go back to the step with `longhaul session rewind`";
+    let again = "see what is wrong, then go back to the step with `longhaul session rewind`, or run it again";
+    let walls = "`longhaul sandbox check --explain` says what is missing here; then go back to the step with `longhaul session rewind`";
+    let (code, fix) = if matches!(error, Error::Tool(broken) if broken.what == CANNOT_RUN) {
+        (NO_SANDBOX, walls)
+    } else if matches!(error, Error::Tool(_) | Error::NoCheckout(_)) {
+        (CHECKOUT_GONE, restore)
+    } else if matches!(error, Error::Cassette(_) | Error::Budget(_)) {
+        (NO_AGENT, again)
+    } else {
+        return None;
+    };
+    Some(Reason::new(code, error.to_string(), fix))
 }
 
 fn no_answer(fault: TurnFault) -> Reason {
     let (code, message, fix) = match fault {
-        TurnFault::Auth => {
-            ("auth", "the provider does not accept the key", "set a key that it accepts, then rewind")
-        }
-        TurnFault::UsageLimit => {
-            ("usage_limit", "the usage limit is reached", "wait until it is reset, then rewind")
-        }
-        TurnFault::RateLimit | TurnFault::Overloaded => {
-            ("no_answer", "the provider has no room for us", "try again later: rewind to this step")
-        }
-        TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage => {
-            ("no_answer", "no usable answer came from the agent", "see whether it works at all, then rewind")
-        }
+        TurnFault::Auth => (
+            "auth",
+            "the provider does not accept the key",
+            "set a key that it accepts, then `longhaul session resume ID --budget same`",
+        ),
+        TurnFault::UsageLimit => (
+            "usage_limit",
+            "the usage limit is reached",
+            "wait until it is reset, then `longhaul session resume ID --budget same`",
+        ),
+        TurnFault::RateLimit | TurnFault::Overloaded => (
+            "no_answer",
+            "the provider has no room for us",
+            "try again later: `longhaul session resume ID --budget same`",
+        ),
+        TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage => (
+            "no_answer",
+            "no usable answer came from the agent",
+            "see whether it works at all, then `longhaul session resume ID --budget same`",
+        ),
         TurnFault::Unscripted => {
             ("cassette", "the cassette has no turn for this step", "add one and start again")
         }

@@ -22,10 +22,10 @@ const GRACE: Duration = Duration::from_secs(5);
 /// The word for a session of one store. Another store of this machine may hold a copy of the session, whose
 /// commands are none of our business.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct SessionLabel(String);
+pub(crate) struct SessionLabel(String);
 
 impl SessionLabel {
-    pub(super) fn of(id: SessionId, data: &Path) -> Result<Self, Error> {
+    pub(crate) fn of(id: SessionId, data: &Path) -> Result<Self, Error> {
         let folder = fs::metadata(data).map_err(|source| Error::ReadFile { path: data.into(), source })?;
         Ok(Self(format!("{id}@{:x}-{:x}", folder.dev(), folder.ino())))
     }
@@ -44,11 +44,38 @@ impl SessionLabel {
         process.labels.iter().any(|label| label.starts_with(&self.0))
     }
 
+    fn is_on_runner(&self, process: &Labelled) -> bool {
+        process.labels.contains(&self.0)
+    }
+
+    fn is_on_command(&self, process: &Labelled) -> bool {
+        let is_ours = |label: &String| label.strip_prefix(&self.0).is_some_and(|rest| rest.starts_with('.'));
+        process.labels.iter().any(is_ours)
+    }
+
     /// Whether a process is of a command that an earlier driver started.
     fn is_on_command_before(&self, epoch: Epoch, process: &Labelled) -> bool {
         let epoch_of = |label: &String| label.strip_prefix(&self.0)?.strip_prefix('.')?.parse::<u64>().ok();
         process.labels.iter().filter_map(epoch_of).any(|earlier| earlier < epoch.0)
     }
+}
+
+/// Whom the end of a session ends too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whom {
+    /// Commands only: runners do not end each other.
+    Commands,
+    /// Runners too.
+    Everybody,
+}
+
+/// Ends all that runs for a session on this machine, sees it dead and counts it.
+pub(crate) fn end_all(label: &SessionLabel, whom: Whom) -> Result<usize, Error> {
+    let is_meant = |process: &Labelled| match whom {
+        Whom::Commands => label.is_on_command(process),
+        Whom::Everybody => label.is_on_command(process) || label.is_on_runner(process),
+    };
+    longhaul_exec::end_labelled(GRACE, &is_meant).map_err(Error::Leftovers)
 }
 
 /// Ends all that drivers before this epoch left running on this machine.
@@ -132,6 +159,11 @@ mod tests {
         assert!(mine.is_on(&earlier) && mine.is_on_command_before(Epoch(4), &earlier));
         assert!(!mine.is_on_command_before(Epoch(3), &earlier), "its own");
         assert!(!mine.is_on_command_before(Epoch(2), &earlier), "one that replaced it");
+        assert!(mine.is_on_command(&earlier) && mine.is_on_runner(&earlier));
+        for other in ["s-b@1-2.3", "s-a@1-3.3", "s-a@1-22.3", "s-a@1-22"] {
+            let other = process(&[other]);
+            assert!(!mine.is_on_command(&other) && !mine.is_on_runner(&other), "{other:?}");
+        }
         for other in ["s-b@1-2.3", "s-a@1-3.3", "s-a@1-22.3", "s-a@1-2", "s-a@1-2.x"] {
             assert!(!mine.is_on_command_before(Epoch(9), &process(&[other])), "{other}");
         }

@@ -6,6 +6,7 @@ use longhaul_core::conversation::Conversation;
 use longhaul_core::session::Session;
 use longhaul_events::{AgentAct, Caps, Content, Reason, SessionId, TokenCount};
 
+use super::switch::StopSwitch;
 use super::watch::Stopwatch;
 use crate::commands::Commands;
 use crate::error::Error;
@@ -17,6 +18,7 @@ pub(super) struct Limits<'a> {
     pub(super) id: SessionId,
     pub(super) price: Price,
     pub(super) stopwatch: Stopwatch,
+    pub(super) stop: &'a StopSwitch,
 }
 
 impl Limits<'_> {
@@ -37,6 +39,10 @@ impl Limits<'_> {
     ) -> Result<Option<Reason>, Error> {
         let mut session = self.commands.load_session(self.id)?;
         acts.iter().for_each(|act| session.spent.add(act));
+        // Whoever wants it stopped wants nothing more begun, and does not wait for us to look by ourselves.
+        if session.stop.is_some() {
+            self.stop.wind_down();
+        }
         let Some(caps) = session.caps else { return Ok(None) };
         let used = self.commands.used(&session, self.stopwatch.ms(), self.price)?;
         Ok(within(&caps, &used).err().map(|exceeded| exceeded.reason(self.id)))

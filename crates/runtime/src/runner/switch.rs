@@ -11,7 +11,10 @@ pub(super) struct StopSwitch(Mutex<StopState>);
 
 #[derive(Debug, Default)]
 struct StopState {
+    /// Nothing more is begun.
     stopped: bool,
+    /// What runs is ended too.
+    forced: bool,
     programs: Vec<Stopper>,
     calls: Option<Calls>,
 }
@@ -37,20 +40,32 @@ impl StopSwitch {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Lets nothing more begin, and what runs end by itself.
+    pub(super) fn wind_down(&self) {
+        self.state().stopped = true;
+    }
+
     /// Ends everything, now.
     pub(super) fn stop(&self) {
         let mut state = self.state();
         state.stopped = true;
+        state.forced = true;
         state.programs.iter().for_each(Stopper::stop);
     }
 
+    /// Whether nothing more may begin.
     pub(super) fn is_stopped(&self) -> bool {
         self.state().stopped
     }
 
+    /// Whether what ran was ended.
+    pub(super) fn was_forced(&self) -> bool {
+        self.state().forced
+    }
+
     pub(super) fn watch(&self, program: Stopper) {
         let mut state = self.state();
-        if state.stopped || state.calls.is_some_and(|calls| calls.ended.is_some()) {
+        if state.forced || state.calls.is_some_and(|calls| calls.ended.is_some()) {
             program.stop();
         }
         state.programs.push(program);

@@ -283,7 +283,7 @@ fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
         room: &room,
         walls: &Nowhere,
         stop: &stop,
-        limits: Limits { commands: &commands, id, price: Price::default(), stopwatch },
+        limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
     };
     let mut driving = Driving { agent: &mut listener, hands: hands(), after_death: true };
     driving.step(&tip, &asked).unwrap();

@@ -4,12 +4,13 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use longhaul_core::session::Session;
-use longhaul_events::{Epoch, SessionId};
+use longhaul_events::{Epoch, SessionId, Urgency};
 
 use super::switch::{CutShort, StopSwitch};
 use super::{Driven, LEASE_MS};
 use crate::commands::Commands;
 use crate::error::Error;
+use crate::stopping::GRACE;
 
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 /// How soon a runner notices what others did to its session.
@@ -37,7 +38,7 @@ impl Driven<'_> {
         let (done, wait) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                let mut watch = Watch { driven: self, stop, renewed: Instant::now() };
+                let mut watch = Watch { driven: self, stop, renewed: Instant::now(), wished: None };
                 while wait.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                     watch.look();
                 }
@@ -53,6 +54,8 @@ struct Watch<'a> {
     driven: &'a Driven<'a>,
     stop: &'a StopSwitch,
     renewed: Instant,
+    /// Since when it is known that somebody wants the session ended.
+    wished: Option<Instant>,
 }
 
 impl Watch<'_> {
@@ -72,7 +75,14 @@ impl Watch<'_> {
         }
     }
 
-    fn judge(&self, session: &Session) {
+    fn judge(&mut self, session: &Session) {
+        if let Some(wish) = &session.stop {
+            self.stop.wind_down();
+            let since = *self.wished.get_or_insert_with(Instant::now);
+            if wish.urgency == Urgency::Now || since.elapsed() >= GRACE {
+                self.stop.stop();
+            }
+        }
         if session.lease.as_ref().is_none_or(|lease| lease.epoch != self.driven.epoch) {
             self.stop.stop();
         }

@@ -205,7 +205,9 @@ impl SessionRow {
                 self.driver = Some(driver.clone());
             }
             SessionEvent::DriverExpired { .. } | SessionEvent::DriverReleased { .. } => self.driver = None,
-            SessionEvent::StepHandedOut { step, .. } => self.wait(step, Waiting::Agent),
+            SessionEvent::StepHandedOut { step, .. } | SessionEvent::Unparked { step, .. } => {
+                self.wait(step, Waiting::Agent);
+            }
             SessionEvent::StepFinished { payload, .. } => {
                 self.step = None;
                 self.waiting = Waiting::Nothing;
@@ -233,7 +235,6 @@ impl SessionRow {
                 let (code, because) = first.unwrap_or_default();
                 self.wait(step, Waiting::Parked { code, because });
             }
-            SessionEvent::Unparked { step, .. } => self.wait(step, Waiting::Agent),
             SessionEvent::WorkFinished { .. }
             | SessionEvent::GateAnswered { .. }
             | SessionEvent::GateExpired { .. } => self.waiting = Waiting::Nothing,
@@ -246,6 +247,7 @@ impl SessionRow {
             SessionEvent::Checkpointed { notes, .. } => self.note(notes),
             SessionEvent::DriverRenewed { .. }
             | SessionEvent::Reported { .. }
+            | SessionEvent::StopRequested { .. }
             | SessionEvent::Agent { .. }
             | SessionEvent::HandleReissued { .. }
             | SessionEvent::VarsChanged { .. }

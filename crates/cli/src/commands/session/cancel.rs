@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use longhaul_runtime::terminal;
+use longhaul_runtime::types::Urgency;
+use longhaul_runtime::{Stop, terminal};
 
 use super::find;
 use super::row::SessionLine;
@@ -26,7 +27,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let system = context.system()?;
     let (reader, row) = find(&system, &args.session)?;
     let reason = args.reason.as_deref().map(|reason| input::text("`--reason`", reason)).transpose()?;
-    system.commands()?.cancel_session(row.id, &terminal::user_name(), reason.as_deref())?;
+    let (commands, by) = (system.commands()?, terminal::user_name());
+    if row.driven.agent.is_some() {
+        system.stop(&commands, row.id, &Stop { urgency: Urgency::Now, by, reason })?;
+    } else {
+        commands.cancel_session(row.id, &by, reason.as_deref())?;
+    }
     context.output.row(SessionLine::of(reader.find_session(&row.id.to_string())?))?;
     Ok(ExitCode::SUCCESS)
 }

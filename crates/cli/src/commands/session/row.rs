@@ -1,6 +1,9 @@
 //! A session in a list.
 
-use longhaul_runtime::types::{Checkout, CloseOutcome, SessionRow, SessionStatus, Waiting, rfc3339};
+use longhaul_runtime::types::{
+    Checkout, CloseOutcome, Live, Outcome, SessionRow, SessionStatus, Waiting, rfc3339,
+};
+use longhaul_runtime::{live_of, outcome_of};
 use serde::Serialize;
 
 use crate::moment;
@@ -8,7 +11,7 @@ use crate::output::Row;
 use crate::usage::Usage;
 
 #[derive(Debug, Serialize)]
-pub(super) struct SessionLine {
+pub(crate) struct SessionLine {
     pub(super) id: String,
     /// `agent`, `work`, `gate`, `parked`, `open`; `completed`, `failed`, `cancelled`; `damaged`.
     state: &'static str,
@@ -17,6 +20,14 @@ pub(super) struct SessionLine {
     workflow: Option<String>,
     step: Option<String>,
     steps_finished: u64,
+    /// What an open session is doing: `thinking`, `tool(NAME)`, `idle`, `parked`, `stuck` or `lost`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Live>,
+    /// How it came out, if it does not go on by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<Outcome>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<String>,
     #[serde(flatten)]
     pub(super) usage: Option<Usage>,
     workspace: Option<String>,
@@ -27,11 +38,14 @@ pub(super) struct SessionLine {
 }
 
 impl SessionLine {
-    pub(super) fn of(row: SessionRow) -> Self {
+    pub(crate) fn of(row: SessionRow) -> Self {
         let (state, detail) = state(&row);
         Self {
             id: row.id.to_string(),
             usage: Usage::of(&row.driven),
+            status: live_of(&row),
+            outcome: outcome_of(&row),
+            agent: row.driven.agent,
             state,
             detail,
             workflow: row.workflow,
@@ -46,12 +60,14 @@ impl SessionLine {
     }
 
     /// For people, who would take `agent` for one that is at work.
-    fn waits(&self) -> &'static str {
-        match self.state {
-            "agent" => "waits for agent",
-            "gate" => "waits at gate",
-            "work" => "at work",
-            state => state,
+    fn waits(&self) -> String {
+        match (self.state, &self.status, &self.agent) {
+            ("agent" | "work", Some(status), Some(_)) => status.to_string(),
+            ("agent", _, _) => "waits for agent".to_owned(),
+            ("gate", _, _) => "waits at gate".to_owned(),
+            ("work", _, _) => "at work".to_owned(),
+            ("parked", _, _) => self.outcome.as_ref().map_or("parked", Outcome::word).to_owned(),
+            (state, _, _) => state.to_owned(),
         }
     }
 
@@ -59,10 +75,14 @@ impl SessionLine {
     pub(super) fn in_words(&self) -> String {
         let detail = self.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
         match (self.state, &self.step) {
+            ("agent", Some(step)) if self.agent.is_some() => {
+                let (agent, status) = (self.agent.as_deref().unwrap_or_default(), self.waits());
+                format!("`{agent}` does `{step}`: {status}")
+            }
             ("agent", Some(step)) => format!("waits for an agent to do `{step}`"),
             ("work", Some(step)) => format!("the engine performs `{step}`"),
             ("gate", Some(step)) => format!("waits at the gate of `{step}`{detail}"),
-            ("parked", Some(step)) => format!("parked at `{step}`{detail}"),
+            ("parked", Some(step)) => format!("{} at `{step}`{detail}", self.waits()),
             (state, _) => format!("{state}{detail}"),
         }
     }
@@ -91,7 +111,7 @@ impl Row for SessionLine {
         let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         vec![
             ("ID", self.id.clone()),
-            ("STATE", self.waits().to_owned()),
+            ("STATE", self.waits()),
             ("WORKFLOW", or_dash(&self.workflow)),
             ("STEP", or_dash(&self.step)),
             ("CHANGED", moment::shown(&self.updated_at)),

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use longhaul_runtime::types::{
-    CallOutcome, Caps, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind,
-    show_count, show_duration, show_money,
+    CallOutcome, Caps, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind, StepId,
+    Urgency, show_count, show_duration, show_money,
 };
 use longhaul_runtime::{AgentDid, Branch, Happened, StoryEntry};
 use serde_json::{Map, Value};
@@ -73,10 +73,7 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
         }
         Happened::WayChosen { considered, left_out } => way(considered, *left_out),
-        Happened::LoopExhausted { step, iterations, because } => (
-            format!("loop `{step}` came to its bound after {}", count(*iterations, "iteration")),
-            vec![because.clone()],
-        ),
+        Happened::LoopExhausted { step, iterations, because } => bound(step, *iterations, because),
         Happened::WorkDue { step } => alone(format!("`{step}` is for the engine to do")),
         Happened::WorkStarted { step, doing } => (format!("a runner started `{step}`"), vec![short(doing)]),
         Happened::WorkFinished { step, result } => {
@@ -98,12 +95,26 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             (format!("parked at `{step}`: a person must look"), reasons.iter().map(reason).collect())
         }
         Happened::Unparked { step, by } => alone(format!("{by} had it go on with `{step}`")),
+        Happened::StopRequested { by, urgency, reason } => stop_wanted(by, *urgency, reason.as_ref()),
         Happened::HandleReissued { step } => alone(format!("a fresh handle was given out for `{step}`")),
         Happened::Rewound { step, reason, by } => {
             (format!("{by} went back to `{step}`"), vec![reason.clone()])
         }
         Happened::Forked { step, left } => (format!("goes on from `{step}` again"), branch(left)),
     }
+}
+
+fn stop_wanted(by: &str, urgency: Urgency, reason: Option<&String>) -> (String, Vec<String>) {
+    let now = match urgency {
+        Urgency::AfterGrace => "",
+        Urgency::Now => ", at once",
+    };
+    (format!("{by} wants it stopped{now}"), reason.into_iter().cloned().collect())
+}
+
+fn bound(step: &StepId, iterations: u64, because: &str) -> (String, Vec<String>) {
+    let line = format!("loop `{step}` came to its bound after {}", count(iterations, "iteration"));
+    (line, vec![because.to_owned()])
 }
 
 fn changed(set: &BTreeMap<String, Value>, unset: &[String]) -> Vec<String> {

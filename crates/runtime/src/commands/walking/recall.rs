@@ -119,6 +119,7 @@ impl Commands {
             | SessionEvent::Reported { .. }
             | SessionEvent::Agent { .. }
             | SessionEvent::Rewound { .. }
+            | SessionEvent::StopRequested { .. }
             | SessionEvent::Continued { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
@@ -317,6 +318,7 @@ fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_event
         | SessionEvent::GateExpired { .. }
         | SessionEvent::Parked { .. }
         | SessionEvent::Unparked { .. }
+        | SessionEvent::StopRequested { .. }
         | SessionEvent::Checkpointed { .. }
         | SessionEvent::Reported { .. }
         | SessionEvent::Agent { .. }

@@ -205,6 +205,7 @@ fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
         | SessionEvent::GateExpired { .. }
         | SessionEvent::Parked { .. }
         | SessionEvent::Unparked { .. }
+        | SessionEvent::StopRequested { .. }
         | SessionEvent::Checkpointed { .. }
         | SessionEvent::Reported { .. }
         | SessionEvent::Agent { .. }

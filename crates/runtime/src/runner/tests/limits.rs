@@ -222,3 +222,19 @@ turns:
     });
     assert!(stalled, "{:?}", home.did(id));
 }
+
+#[test]
+fn what_the_world_does_not_let_us_do_is_for_a_person_to_see() {
+    let home = Home::new();
+    // The process of a test cannot put up walls: only the binary can.
+    let walls = home.assigned("cassette: 1\nturns:\n  - tools: [ { bash: { command: ls } } ]\n");
+    run_work(&home.system(), walls).unwrap_err();
+    assert_eq!(home.parked(walls).0, "no_sandbox");
+    let files = home.assigned(THIRSTY);
+    let session = home.system().commands().unwrap().load_session(files).unwrap();
+    fs::remove_dir_all(session.workplace.unwrap().checkout.path).unwrap();
+    run_work(&home.system(), files).unwrap_err();
+    assert_eq!(home.parked(files).0, "checkout_gone");
+    let outcome = home.system().commands().unwrap().load_session(files).unwrap().outcome().unwrap();
+    assert_eq!(outcome.word(), "could not");
+}

@@ -98,6 +98,7 @@ impl Gathering {
             | SessionEvent::GateExpired { .. }
             | SessionEvent::Parked { .. }
             | SessionEvent::Unparked { .. }
+            | SessionEvent::StopRequested { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. }
             | SessionEvent::Agent { .. }

@@ -58,6 +58,7 @@ impl DrivenRow {
             | SessionEvent::GateExpired { .. }
             | SessionEvent::Parked { .. }
             | SessionEvent::Unparked { .. }
+            | SessionEvent::StopRequested { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. }
             | SessionEvent::Rewound { .. }

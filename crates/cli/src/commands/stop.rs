@@ -1,0 +1,58 @@
+//! `longhaul stop`: ends sessions with all that runs for them.
+
+use std::process::ExitCode;
+
+use longhaul_runtime::types::{SessionId, SessionStatus, Urgency};
+use longhaul_runtime::{Reader, Stop, terminal};
+
+use super::session::{SessionLine, find};
+use crate::context::Context;
+use crate::error::CliError;
+use crate::output::count;
+
+/// End a session for good, with every process that runs for it.
+///
+/// A call that is under way has ten seconds to end. All files are kept in a snapshot, and what was done stays in the log.
+/// What is stopped does not go on again: start another run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The session, or the beginning of its id.
+    #[arg(value_name = "SESSION", required_unless_present = "all", conflicts_with = "all")]
+    session: Option<String>,
+
+    /// Every session that an agent of ours does.
+    #[arg(long)]
+    all: bool,
+
+    /// Do not wait for the call that is under way.
+    #[arg(long)]
+    now: bool,
+}
+
+pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    let system = context.system()?;
+    let urgency = if args.now { Urgency::Now } else { Urgency::AfterGrace };
+    let stop = Stop { urgency, by: terminal::user_name(), reason: None };
+    if let Some(session) = &args.session {
+        let (reader, row) = find(&system, session)?;
+        system.stop(&system.commands()?, row.id, &stop)?;
+        return show(context, &reader, &[row.id]);
+    }
+    let Some(reader) = system.reader()? else {
+        context.output.say("no agent of ours is at work");
+        return Ok(ExitCode::SUCCESS);
+    };
+    let rows = reader.sessions()?.into_iter();
+    let open = rows.filter(|row| row.status == SessionStatus::Open && row.driven.agent.is_some());
+    let ids: Vec<SessionId> = open.map(|row| row.id).collect();
+    system.stop_all(&system.commands()?, &ids, &stop)?;
+    context.output.say(&format!("{} stopped", count(ids.len() as u64, "session")));
+    show(context, &reader, &ids)
+}
+
+fn show(context: &Context, reader: &Reader, ids: &[SessionId]) -> Result<ExitCode, CliError> {
+    let rows: Result<Vec<SessionLine>, CliError> =
+        ids.iter().map(|id| Ok(SessionLine::of(reader.find_session(&id.to_string())?))).collect();
+    context.output.rows(&rows?)?;
+    Ok(ExitCode::SUCCESS)
+}
