@@ -52,7 +52,7 @@ impl System {
     /// Starts a session in a worktree of its own, and somebody who drives it and outlives this process.
     pub fn drive(&self, commands: &Commands, new: NewDrive) -> Result<Drive, Error> {
         cassette::parse(&new.cassette.path, &new.cassette.text)?;
-        let walls = self.walls(&new.walls)?;
+        let walls = self.walls(new.walls)?;
         let start = self.prepared(commands, new.walk)?;
         let view = commands.start_session(&start)?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
