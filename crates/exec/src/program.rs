@@ -229,6 +229,7 @@ fn names(variables: &[(OsString, OsString)]) -> Vec<&OsStr> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sandbox::Level;
 
     #[test]
     fn a_debug_print_shows_no_value_of_a_variable_and_no_stdin() {
@@ -239,6 +240,20 @@ mod tests {
         let printed = format!("{program:?}");
         assert!(printed.contains("TOKEN") && printed.contains("KEY"), "{printed}");
         assert!(!printed.contains("hush"), "{printed}");
+        let sandbox = Sandbox::new(Level::Full, "/home/nobody").set_variable("TOKEN", "hush-four");
+        let printed = format!("{:?}", program.sandbox(sandbox));
+        assert!(printed.contains("TOKEN") && !printed.contains("hush"), "{printed}");
+    }
+
+    #[test]
+    fn what_the_walls_set_is_there_unless_the_program_sets_it_itself() {
+        let sandbox =
+            Sandbox::new(Level::Full, "/home/nobody").set_variable("A", "walls").set_variable("B", "walls");
+        let environment = Environment::Only(vec![("A".into(), "outside".into())]);
+        let program = Program::new("true").environment(environment).set_variable("B", "own");
+        let mut variables = program.variables_inside(&sandbox);
+        variables.retain(|(name, _)| name != "HOME");
+        assert_eq!(variables, [("A".into(), "walls".into()), ("B".into(), "own".into())]);
     }
 
     #[test]

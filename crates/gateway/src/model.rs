@@ -27,7 +27,7 @@ use usage::Count;
 /// A request with all its history and pictures, at most.
 const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// How long a request may take to arrive.
-const BODY_PATIENCE: Duration = Duration::from_secs(120);
+const BODY_PATIENCE: Duration = Duration::from_mins(2);
 
 /// The providers that a session may ask.
 pub(crate) struct Models {

@@ -109,7 +109,7 @@ impl Reach {
         let found =
             lookup.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())).map_err(Unreached::Failed)?;
         let found: Vec<SocketAddr> = found.collect();
-        if let Some(own) = found.iter().map(|address| address.ip()).find(|ip| !self.may_be(name, *ip, port)) {
+        if let Some(own) = found.iter().map(SocketAddr::ip).find(|ip| !self.may_be(name, *ip, port)) {
             return Err(refused(Because::Private(own.to_canonical())));
         }
         Ok(found)

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::Error;
 
 /// How long a socket that nobody serves is left alone: whoever makes one may be about to.
-const STALE: Duration = Duration::from_secs(60);
+const STALE: Duration = Duration::from_mins(1);
 
 const EXTENSION: &str = "sock";
 

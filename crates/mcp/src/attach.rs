@@ -37,7 +37,7 @@ const UNANSWERED: i64 = -32000;
 /// Relays standard input and output until the client closes them.
 pub fn attach(socket: &Path, token: Option<&str>) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    let gateway = Gateway { socket: socket.into(), token: token.map(Into::into), version: Mutex::default() };
+    let gateway = Gateway::new(socket, token);
     let served = runtime.block_on(async {
         let (input, output) = rmcp::transport::stdio_pipes();
         relay(Arc::new(gateway), input, output).await
@@ -52,6 +52,7 @@ pub fn attach(socket: &Path, token: Option<&str>) -> io::Result<()> {
 struct Gateway {
     socket: Box<Path>,
     token: Option<Box<str>>,
+    patience: Duration,
     /// The revision that was last agreed on, which later requests name in their head.
     version: Mutex<Option<String>>,
 }
@@ -143,11 +144,16 @@ impl Asked {
 }
 
 impl Gateway {
+    fn new(socket: &Path, token: Option<&str>) -> Self {
+        let token = token.map(Into::into);
+        Self { socket: socket.into(), token, patience: PATIENCE, version: Mutex::default() }
+    }
+
     /// All that is answered to a line: nothing to a notification, one message to a request, or more.
     async fn ask(&self, asked: &Asked) -> Vec<Vec<u8>> {
         let start = Instant::now();
         let mut problem = String::new();
-        while start.elapsed() < PATIENCE {
+        while start.elapsed() < self.patience {
             match self.send(asked).await {
                 Ok(answers) => {
                     if asked.is("initialize") {
@@ -240,4 +246,106 @@ async fn answers(response: Response<Incoming>, asked: &Asked) -> Result<Vec<Vec<
 fn one_line(body: &[u8]) -> Option<Vec<u8>> {
     let value: Value = serde_json::from_slice(body).ok()?;
     Some(value.to_string().into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::os::unix::net::UnixListener;
+
+    use longhaul_runtime::leaf::{Effect, TOOLS};
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    /// One connection: what was asked, and what is answered to it, if anything is.
+    fn serve_once(socket: &Path, answer: Option<&str>) -> String {
+        let _ = std::fs::remove_file(socket);
+        let listener = UnixListener::bind(socket).unwrap();
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut asked = String::new();
+        // The last byte of the only line that is sent here.
+        while !asked.ends_with('}') {
+            let mut piece = [0; 1024];
+            let length = stream.read(&mut piece).unwrap();
+            asked.push_str(std::str::from_utf8(&piece[..length]).unwrap());
+        }
+        if let Some(body) = answer {
+            let length = body.len();
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+            )
+            .unwrap();
+        }
+        asked
+    }
+
+    async fn relayed(gateway: Gateway, line: &str) -> String {
+        let (mut client, server) = tokio::io::duplex(64 * 1024);
+        let (input, output) = tokio::io::split(server);
+        client.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+        let (mut answers, mut asking) = tokio::io::split(client);
+        asking.shutdown().await.unwrap();
+        relay(Arc::new(gateway), input, output).await.unwrap();
+        let mut answered = String::new();
+        answers.read_to_string(&mut answered).await.unwrap();
+        answered
+    }
+
+    #[tokio::test]
+    async fn a_call_whose_server_died_is_asked_again_of_the_next_and_answered_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("gateway.sock");
+        let place = socket.clone();
+        let servers = std::thread::spawn(move || {
+            let first = serve_once(&place, None);
+            let second = serve_once(&place, Some(r#"{"jsonrpc":"2.0","id":7,"result":{}}"#));
+            (first, second)
+        });
+        let answered =
+            relayed(Gateway::new(&socket, Some("lh-token")), r#"{"jsonrpc":"2.0","id":7,"method":"ping"}"#)
+                .await;
+        assert_eq!(answered, "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{}}\n");
+        let (first, second) = servers.join().unwrap();
+        assert_eq!(first, second);
+        assert!(first.contains("authorization: Bearer lh-token"), "{first}");
+    }
+
+    #[tokio::test]
+    async fn where_nobody_serves_a_request_gets_an_error_and_a_notification_gets_nothing() {
+        let gateway = || Gateway {
+            patience: Duration::from_millis(200),
+            ..Gateway::new(Path::new("/nonexistent/gateway.sock"), None)
+        };
+        let answered = relayed(gateway(), r#"{"jsonrpc":"2.0","id":"a","method":"tools/list"}"#).await;
+        let answer: Value = serde_json::from_str(&answered).unwrap();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!("a"), &json!(UNANSWERED)));
+        assert!(answer["error"]["message"].as_str().unwrap().contains("ask again later"), "{answer}");
+        assert_eq!(relayed(gateway(), r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#).await, "");
+    }
+
+    #[test]
+    fn every_tool_of_a_session_may_be_called_twice() {
+        for tool in &TOOLS {
+            assert_ne!(
+                tool.effect,
+                Effect::Records,
+                "`{}` would write twice when its line is sent again",
+                tool.name
+            );
+        }
+    }
+
+    #[test]
+    fn what_the_newest_revision_wants_in_the_head_is_taken_from_the_body() {
+        let asked = Asked::read(
+            br#"{"method":"tools/call","params":{"name":"note_fact","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}}"#.to_vec(),
+        );
+        assert_eq!(
+            asked.heads(),
+            [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "note_fact")]
+        );
+        assert!(Asked::read(b"garbage".to_vec()).heads().is_empty());
+    }
 }

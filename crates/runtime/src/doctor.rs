@@ -130,10 +130,8 @@ fn sandbox(config: &SandboxConfig) -> Diagnosis {
     let (because, remedy) = because.split_once("; ").unwrap_or((because, "see `longhaul explain E0801`"));
     let missing = format!("level {word} does not work here: could not {step}: {because}");
     if config.level == SandboxLevel::Full && ability.reduced.works() {
-        let finding = match config.accepts_reduced {
-            true => format!("{missing}, and sessions get level reduced"),
-            false => format!("{missing}, and sessions are refused"),
-        };
+        let then = if config.accepts_reduced { "sessions get level reduced" } else { "sessions are refused" };
+        let finding = format!("{missing}, and {then}");
         return warning("sandbox", finding, format!("{remedy}; or set `sandbox.accept_reduced: true`"));
     }
     warning("sandbox", format!("{missing}, and sessions are refused"), remedy)

@@ -59,7 +59,7 @@ impl System {
     pub fn drive(&self, commands: &Commands, new: NewDrive) -> Result<Drive, Error> {
         cassette::parse(&new.cassette.path, &new.cassette.text)?.pricing.known()?;
         let caps = self.caps_with(new.budget.as_deref())?;
-        let walls = self.walls(&new.walls)?;
+        let walls = self.walls(new.walls)?;
         let start = self.prepared(commands, new.walk)?;
         let view = commands.start_session(&start)?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");

@@ -185,13 +185,11 @@ impl Driven<'_> {
     /// What walls need is not to be had: a person has to put that right, and nobody tries in vain until then.
     fn give_up_without_walls(&self, error: Error) -> Result<(), Error> {
         let reason = giving_up::without_walls(&error);
-        match self.commands.park_step(self.id, self.epoch, &[reason]) {
-            Ok(()) => Ok(()),
-            Err(_) => {
-                let _ = self.commands.release_driver(self.id, self.epoch);
-                Err(error)
-            }
+        if self.commands.park_step(self.id, self.epoch, &[reason]).is_ok() {
+            return Ok(());
         }
+        let _ = self.commands.release_driver(self.id, self.epoch);
+        Err(error)
     }
 
     /// Records how the work ended. Nobody but us knows it, so a full disk is waited for.

@@ -28,7 +28,7 @@ pub(crate) struct ChosenWalls {
 
 impl System {
     /// The walls for a session that begins here. Refuses what cannot be had rather than to do with less unasked.
-    pub(crate) fn walls(&self, wanted: &WantedWalls) -> Result<ChosenWalls, Error> {
+    pub(crate) fn walls(&self, wanted: WantedWalls) -> Result<ChosenWalls, Error> {
         let config = self.config()?.sandbox;
         let level = wanted.level.unwrap_or(match config.level {
             SandboxLevel::Full => Walled::Full,

@@ -4,11 +4,12 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
+use std::process::Child;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::run::{arguments, kill_runners, prepared, words, worktree};
+use crate::run::{arguments, kill_runners, prepared, worktree};
 use crate::running::wait_until;
 use crate::support::{Home, Outcome, git};
 use crate::walking::one;
@@ -26,13 +27,14 @@ fn playing(commands: &[&str]) -> String {
 }
 
 fn run(home: &Home, flags: &[&str]) -> Outcome {
-    let mut words = words_of(home);
-    words.extend(flags.iter().map(|flag| (*flag).to_owned()));
-    home.run(&words.iter().map(String::as_str).collect::<Vec<_>>()).inside("repo").go()
+    start(home, flags).wait_with_output().map(|output| Outcome::of(&home.path, &output)).unwrap()
 }
 
-fn words_of(home: &Home) -> Vec<String> {
-    arguments(home)
+/// The same, without waiting for it.
+fn start(home: &Home, flags: &[&str]) -> Child {
+    let run = arguments(home);
+    let words: Vec<&str> = run.iter().map(String::as_str).chain(flags.iter().copied()).collect();
+    home.run(&words).inside("repo").start()
 }
 
 /// What a command wrote into the worktree.
@@ -133,6 +135,7 @@ fn talk() -> String {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
             "io.modelcontextprotocol/clientCapabilities": {} } } }),
+        json!({ "jsonrpc": "2.0", "id": 6, "method": "tools/call", "params": { "name": "complete_step", "arguments": {} } }),
         json!("no message"),
     ];
     lines.map(|line| format!("{line}\n")).concat()
@@ -179,13 +182,14 @@ fn whoever_works_inside_has_the_tools_of_the_session_and_no_others() {
             assert!(tools.contains(&"note_fact") && tools.contains(&"complete_step"), "{tools:?}");
             assert!(!tools.contains(&"start_workflow"), "{tools:?}");
         }
-        assert_eq!(answer(3)["result"]["isError"].as_bool().unwrap_or(false), false, "{answers:?}");
+        assert!(!answer(3)["result"]["isError"].as_bool().unwrap_or(false), "{answers:?}");
         assert!(answer(4)["error"]["message"].as_str().unwrap().contains("there is no tool"), "{answers:?}");
         assert!(
             answers.iter().any(|answer| answer["id"].is_null() && answer["error"].is_object()),
             "{answers:?}"
         );
-        assert_eq!(answers.len(), 6, "{answers:?}");
+        assert!(answer(6)["result"].to_string().contains("Look."), "{answers:?}");
+        assert_eq!(answers.len(), 7, "{answers:?}");
         assert!(written(&home, "complaints.txt").is_empty());
         let story = story(&home);
         assert!(story.contains("the agent noted a fact") && story.contains("the moon is far"), "{story}");
@@ -232,14 +236,7 @@ fn the_token_of_one_session_opens_no_other_and_is_stored_nowhere() {
         prepared(&playing(&[SAYING])),
         prepared(&playing(&[SAYING, "echo the token is $LONGHAUL_GATEWAY_TOKEN"])),
     ];
-    let mut running: Vec<_> = homes
-        .iter()
-        .map(|home| {
-            let mut words = words_of(home);
-            words.extend(["--sandbox".to_owned(), "none".to_owned()]);
-            home.run(&words.iter().map(String::as_str).collect::<Vec<_>>()).inside("repo").start()
-        })
-        .collect();
+    let mut running: Vec<_> = homes.iter().map(|home| start(home, &["--sandbox", "none"])).collect();
     let [first, second] =
         [&homes[0], &homes[1]].map(|home| (told(home, "token.txt"), told(home, "socket.txt")));
     assert_ne!(first.0, second.0);
@@ -275,10 +272,7 @@ fn a_runner_that_is_killed_leaves_nothing_that_the_next_cannot_replace() {
         "if test -e born.txt; then curl -sS --noproxy '' http://{address}/ > after.txt; else touch born.txt; sleep 600; fi"
     );
     let home = prepared(&playing(&[&command]));
-    let hosts = format!("sandbox.hosts={address}");
-    let mut words = words_of(&home);
-    words.extend(["-c".to_owned(), hosts]);
-    let mut running = home.run(&words.iter().map(String::as_str).collect::<Vec<_>>()).inside("repo").start();
+    let mut running = start(&home, &["-c", &format!("sandbox.hosts={address}")]);
     let is_born = || home.longhaul_home().join("data/checkouts").exists() && worktree_has(&home, "born.txt");
     wait_until("the command runs", is_born);
     assert_eq!(sockets(&home).len(), 1);
@@ -347,7 +341,7 @@ fn run_inside_walls(home: &Home, flags: &[&str]) -> Outcome {
     let top = home.path.to_str().unwrap();
     let mut words = vec!["sandbox", "check", "--write", top, "--read", folder, "--", "env"];
     words.extend(variables.iter().map(String::as_str));
-    let run = words_of(home);
+    let run = arguments(home);
     words.push(LONGHAUL);
     words.extend(run.iter().map(String::as_str));
     words.extend(flags);
@@ -363,9 +357,9 @@ fn where_full_walls_are_not_to_be_had_it_is_refused_unless_a_person_accepts_less
         assert!(refused.stderr.contains(told), "{told} is not in {refused}");
     }
     assert!(home.longhaul(&["session", "list", "--all", "--json"]).rows().is_empty(), "nothing was started");
-    let accepted = run_inside_walls(&home, &["-c", "sandbox.accept_reduced=true", "--detach"]);
-    let accepted_text = accepted.to_string();
-    assert!(accepted_text.contains("the walls are those of level reduced"), "{accepted_text}");
+    let accepted = run_inside_walls(&home, &["-c", "sandbox.accept_reduced=true"]).succeeded();
+    assert!(accepted.stdout.contains(r#""isComplete":true"#), "{accepted}");
+    assert_eq!(written(&home, "done.txt"), "done\n");
 }
 
 #[test]

@@ -58,9 +58,12 @@ pub(super) struct Section {
     caches: Option<Spanned<Vec<String>>>,
 }
 
+/// Each key with what a file says of it.
+type Values = [(&'static str, Option<Spanned<String>>); 5];
+
 impl Section {
     /// The values as rows have them.
-    pub(super) fn read(self) -> Result<[(&'static str, Option<Spanned<String>>); 5], String> {
+    pub(super) fn read(self) -> Result<Values, String> {
         Ok([
             (LEVEL, self.level),
             (ACCEPT_REDUCED, self.accept_reduced.map(|switch| with(&switch, switch.value.to_string()))),
@@ -114,14 +117,14 @@ fn caches(rows: &[Row]) -> Result<Vec<String>, Error> {
         (path.starts_with('/') || path.starts_with("~/")) && !path.split('/').any(|part| part == "..")
     };
     listed(rows, CACHES)
-        .map(|path| match is_place(path) && !path.contains('\0') {
-            true => Ok(path.to_owned()),
-            false => Err(wrong(
-                row,
-                format!(
-                    "`{path}` depends on where one stands; write a path from `~/` or `/` on, without `..`"
-                ),
-            )),
+        .map(|path| {
+            if is_place(path) && !path.contains('\0') {
+                return Ok(path.to_owned());
+            }
+            let problem = format!(
+                "`{path}` depends on where one stands; write a path from `~/` or `/` on, without `..`"
+            );
+            Err(wrong(row, problem))
         })
         .collect()
 }

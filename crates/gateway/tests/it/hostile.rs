@@ -120,7 +120,7 @@ fn heads_without_an_end_are_not_kept() {
     let (world, _server) = with_server();
     let huge = format!("GET /mcp HTTP/1.1\r\nHost: x\r\nX-Huge: {}\r\n\r\n", "a".repeat(1024 * 1024));
     assert_eq!(status(&world.say(huge)), 431);
-    let many: String = (0..2000).map(|number| format!("X-{number}: 1\r\n")).collect();
+    let many = "X-Many: 1\r\n".repeat(2000);
     assert_eq!(status(&world.say(format!("GET /mcp HTTP/1.1\r\nHost: x\r\n{many}\r\n"))), 431);
     let long = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "a".repeat(200_000));
     assert!([414, 431].contains(&status(&world.say(long))));
