@@ -9,6 +9,8 @@ pub mod chain;
 pub mod config;
 pub mod conversation;
 pub mod handle;
+pub mod init;
+pub mod progress;
 pub mod retention;
 pub mod scrub;
 pub mod session;

@@ -15,6 +15,7 @@
 //! | open | something of an agent that we drive | `Agent` |
 //! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
 //! | completed | continue | `Continued`, `StepHandedOut` |
+//! | step out, or parked at one | steer | (`Unparked`), `Agent` |
 //! | open | close | `Closed` |
 //! | any | make, keep or remove a checkout | `CheckoutMade`, `Snapshotted`, `CheckoutRemoved` |
 //!
@@ -32,7 +33,8 @@ use std::collections::BTreeMap;
 
 use longhaul_events::{
     AgentAct, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce, OwnCheckout,
-    Place, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp, TokenCount, WorkspaceId,
+    Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp, TokenCount,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +47,7 @@ pub use decide::ATTEMPTS_LEFT;
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 4;
+pub const FOLD_VERSION: u32 = 5;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -173,6 +175,12 @@ pub struct OpenGate {
 pub struct Park {
     pub node: NodeId,
     pub step: StepId,
+    /// The step that was out, which can be taken up again as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub out: Option<NodeId>,
+    /// The first reason: its code, and in words.
+    pub code: String,
+    pub because: String,
 }
 
 /// What turns have cost.
@@ -303,8 +311,11 @@ impl Session {
             SessionEvent::WorkFinished { .. }
             | SessionEvent::GateAnswered { .. }
             | SessionEvent::GateExpired { .. } => self.at = At::Nothing,
-            SessionEvent::Parked { node, step, place, .. } => {
-                self.stand(place, At::Parked(Park { node: *node, step: step.clone() }));
+            SessionEvent::Parked { node, after, step, reasons, place } => {
+                self.stand(place, At::Parked(self.park_at(*node, *after, step, reasons)));
+            }
+            SessionEvent::Unparked { node, nonce, step, by: _ } => {
+                self.at = At::Step(Tip::new(*node, *nonce, step));
             }
             SessionEvent::Continued { phase, text: _ } => {
                 self.phase = *phase;
@@ -330,6 +341,14 @@ impl Session {
         if let AgentAct::Assigned { agent, .. } = act {
             self.agent = Some(agent.clone());
         }
+    }
+
+    /// A step that was out when it was parked is still there to be taken up.
+    fn park_at(&self, node: NodeId, after: Option<NodeId>, step: &StepId, reasons: &[Reason]) -> Park {
+        let out = self.tip().map(|tip| tip.node).filter(|out| after == Some(*out));
+        let (code, because) =
+            reasons.first().map(|first| (first.code.clone(), first.message.clone())).unwrap_or_default();
+        Park { node, step: step.clone(), out, code, because }
     }
 
     fn renew(&mut self, expires_at: Timestamp) {

@@ -167,6 +167,13 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "Place::is_plain")]
         place: Place,
     },
+    /// What was parked goes on where it stood, with all that was said and done there.
+    Unparked {
+        node: NodeId,
+        nonce: Nonce,
+        step: StepId,
+        by: String,
+    },
     /// Notes from the middle of a step, so that they outlive the agent's context.
     Checkpointed {
         node: NodeId,
@@ -299,7 +306,7 @@ impl SessionEvent {
             Self::WorkflowPinned { id, version, .. } => vec![id, version],
             Self::VarsChanged { set, unset } => set.keys().chain(unset).map(String::as_str).collect(),
             Self::WayChosen { considered, .. } => considered.iter().map(|one| one.step.0.as_str()).collect(),
-            Self::LoopExhausted { step, .. } => vec![&step.0],
+            Self::LoopExhausted { step, .. } | Self::Unparked { step, .. } => vec![&step.0],
             Self::Opened { .. }
             | Self::DriverTaken { .. }
             | Self::DriverRenewed { .. }
@@ -362,6 +369,7 @@ impl SessionEvent {
                 Parts::default().words([because].into_iter().chain(left_out))
             }
             Self::CheckoutRemoved { by, because, .. } => Parts::default().words([by, because]),
+            Self::Unparked { by, .. } => Parts::default().words([by]),
             Self::DriverTaken { driver, .. } => Parts::default().words([&mut driver.host]),
             Self::Closed { outcome: CloseOutcome::Cancelled { by, reason } } => {
                 Parts::default().words([by].into_iter().chain(reason))

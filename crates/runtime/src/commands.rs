@@ -1,11 +1,12 @@
 //! Everything that writes. One command is one decision: loaded, decided, stored whole or not at all.
 
-mod acting;
+pub(crate) mod acting;
 pub(crate) mod carrying;
 mod checkout;
 mod keeping;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
+mod replaying;
 pub(crate) mod session;
 #[cfg(test)]
 mod tests;

@@ -101,7 +101,7 @@ impl System {
         let path = settings["path"].as_str().unwrap_or("the cassette");
         let mut agent = Rehearsal::new(cassette::parse(path, text)?);
         commands.each_turn(id, |asked, talk| {
-            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers() });
+            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers(), told: &[] });
         })?;
         Ok(agent.end().err())
     }

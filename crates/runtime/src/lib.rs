@@ -3,6 +3,7 @@
 //! Everybody above reaches the system through [`Commands`], which write, and [`Reader`], which only reads.
 //! What needs the store to itself is in [`maintenance`].
 
+mod beginning;
 mod clock;
 mod commands;
 mod config;
@@ -16,11 +17,13 @@ mod reader;
 mod reading;
 mod recap;
 mod recorder;
+mod replaying;
 mod resuming;
 mod runner;
 pub mod sandbox;
 mod secrets;
 mod starting;
+mod steering;
 mod system;
 mod telemetry;
 mod telling;
@@ -29,6 +32,7 @@ pub mod workflows;
 mod workspaces;
 mod worktrees;
 
+pub use beginning::{Begun, Survey};
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
 pub use commands::walking::{
@@ -41,10 +45,12 @@ pub use driving::{Drive, NewDrive, Script};
 pub use error::{Error, Kind};
 pub use places::Places;
 pub use reader::{
-    AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader,
-    SinceTrusted, StoryEntry, Tail, Telling, ToldCall, WorkspaceView, clear_winner,
+    AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,
+    Ranked, Reader, RecordedRun, SinceTrusted, StoryEntry, StoryTail, Tail, Telling, ToldCall, WorkspaceView,
+    clear_winner,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
+pub use replaying::{Replay, Replayed};
 pub use resuming::ResumeQuery;
 pub use runner::{Walled, run_apart, run_work};
 pub use secrets::{SecretChange, SecretSet, SecretWarning};
@@ -68,6 +74,8 @@ pub mod opaque {
 pub mod types {
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
     pub use longhaul_core::handle::Handle;
+    pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
+    pub use longhaul_core::progress::{Now, Progress as SessionProgress, StepProgress, StepState};
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;

@@ -7,8 +7,11 @@ mod find;
 mod following;
 mod gates;
 mod long_notes;
+mod progress;
 mod ranking;
+mod recording;
 mod story;
+mod tailing;
 mod trusted;
 
 use std::fs::{self, File};
@@ -28,8 +31,11 @@ use serde_json::Value;
 pub use agent::{AgentDid, ToldCall};
 pub use artifacts::Artifact;
 pub use gates::{Before, GateEntry, GateState};
+pub use progress::ProgressTail;
 pub use ranking::{Ranked, clear_winner};
+pub use recording::RecordedRun;
 pub use story::{Branch, Happened, StoryEntry, Telling};
+pub use tailing::StoryTail;
 pub use trusted::SinceTrusted;
 
 use crate::error::Error;

@@ -158,6 +158,7 @@ fn told(entry: &StoryEntry, artifacts: &[Artifact]) -> Option<String> {
         | Happened::GateOpened { .. }
         | Happened::GateExpired { .. }
         | Happened::Parked { .. }
+        | Happened::Unparked { .. }
         | Happened::Reported { .. }
         | Happened::Agent { .. }
         | Happened::HandleReissued { .. }

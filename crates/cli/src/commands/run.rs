@@ -1,5 +1,8 @@
 //! `longhaul run`: has an agent of ours do a workflow, in a worktree of its own.
 
+mod frame;
+mod watch;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -9,8 +12,9 @@ use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::{CliError, REFUSED};
-use crate::output::{count, lines};
+use crate::output::{Format, count};
 use crate::{input, step};
+use watch::Watch;
 
 /// Have an agent do a workflow in a worktree of its own, behind walls, and wait for it.
 ///
@@ -49,6 +53,11 @@ pub(crate) struct Args {
     /// Return as soon as it is under way.
     #[arg(long)]
     detach: bool,
+
+    /// Show live how far it is, on standard error: steps, turn, tool, tokens, time. Where that is no terminal, a line for
+    /// each thing that happens.
+    #[arg(long, conflicts_with = "detach")]
+    watch: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -76,6 +85,9 @@ struct UnderWay {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let AgentWord::Rehearsal = args.agent;
+    if args.watch && context.output.format() == Format::Json {
+        return Err(CliError::WatchWithJson);
+    }
     let goal = input::text("the goal", &args.goal)?;
     let vars = args.vars.as_deref().map(|vars| input::object("`--vars`", vars)).transpose()?;
     let path = args.cassette.display().to_string();
@@ -100,22 +112,26 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if args.detach {
         return under_way(context, drive);
     }
-    let view = system.follow(&commands, drive.session, &mut || true)?;
+    let mut watch = args.watch.then(|| Watch::start(context, &commands, drive.session)).transpose()?;
+    let view = system.follow(&commands, drive.session, &mut || {
+        watch.iter_mut().for_each(Watch::look);
+        true
+    })?;
+    watch.into_iter().for_each(Watch::end);
     let shown = step::show(context, &view)?;
     if let Some(left) = system.rehearsal_end(&commands, drive.session)?.filter(|_| view.is_complete) {
         context.output.complain(&left);
         return Ok(ExitCode::from(REFUSED));
     }
     let changed = system.worktree_changes(drive.session)?;
-    let files: String =
-        changed.iter().map(|file| lines(&format!("{} {}", file.change, file.path), "  ")).collect();
     let number = u64::try_from(changed.len()).unwrap_or(u64::MAX);
     context.output.say(&format!(
-        "{} in {} on {}\n{files}",
+        "{} in {} on {}",
         count(number, "changed file"),
         drive.worktree,
         drive.branch
     ));
+    changed.iter().for_each(|file| context.output.say(&format!("  {} {}", file.change, file.path)));
     Ok(shown)
 }
 

@@ -9,7 +9,7 @@ use super::command::{
     Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewGate, NewStep, Onward, OpenSession,
     RefuseAttempt, Rejection, RewindTo,
 };
-use super::{Lease, MOST_RETURNS, OpenGate, Session, Workplace};
+use super::{At, Lease, MOST_RETURNS, OpenGate, Park, Session, Workplace};
 
 /// The code of the reason that says how often one may still try.
 pub const ATTEMPTS_LEFT: &str = "attempts_left";
@@ -90,6 +90,7 @@ impl Session {
                 events.push(SessionEvent::Agent { node: self.node(), act });
                 Ok(events)
             }
+            Command::Steer { words, by, nonce } => self.steer(AgentAct::Steered { words, by }, nonce),
             Command::Act { epoch, acts } => {
                 self.lease_of(epoch)?;
                 let node = self.node();
@@ -250,6 +251,23 @@ impl Session {
         let mut events = vec![SessionEvent::DriverReleased { epoch }];
         self.trail(&mut events).go(Some(tip.node), park.into());
         Ok(events)
+    }
+
+    /// What is said is said at the step that is out, so that it is part of what was said there.
+    fn steer(&self, act: AgentAct, nonce: Nonce) -> Result<Vec<SessionEvent>, Rejection> {
+        if self.agent.is_none() {
+            return Err(Rejection::NotDriven);
+        }
+        match (&self.at, act) {
+            (At::Step(tip), act) => Ok(vec![SessionEvent::Agent { node: Some(tip.node), act }]),
+            (At::Parked(Park { out: Some(node), step, .. }), AgentAct::Steered { words, by }) => {
+                let (node, step) = (*node, step.clone());
+                let unparked = SessionEvent::Unparked { node, nonce, step, by: by.clone() };
+                let act = AgentAct::Steered { words, by };
+                Ok(vec![unparked, SessionEvent::Agent { node: Some(node), act }])
+            }
+            (At::Parked(_) | At::Nothing | At::Work(_) | At::Gate(_), _) => Err(Rejection::NobodyListens),
+        }
     }
 
     fn work(&self, epoch: Epoch, work: NodeId) -> Result<(), Rejection> {

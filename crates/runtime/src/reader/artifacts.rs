@@ -98,6 +98,7 @@ impl Reader {
                 | SessionEvent::GateAnswered { .. }
                 | SessionEvent::GateExpired { .. }
                 | SessionEvent::Parked { .. }
+                | SessionEvent::Unparked { .. }
                 | SessionEvent::Checkpointed { .. }
                 | SessionEvent::Reported { .. }
                 | SessionEvent::Agent { .. }

@@ -19,6 +19,7 @@ impl Reader {
                 SessionEvent::StepHandedOut { step, .. }
                 | SessionEvent::WorkBegan { step, .. }
                 | SessionEvent::GateOpened { step, .. }
+                | SessionEvent::Unparked { step, .. }
                 | SessionEvent::Parked { step, .. } => at = Some(step),
                 SessionEvent::Forked { restored, .. } => {
                     at = restored.map(|restored| restored.step).or(at.take());

@@ -100,14 +100,12 @@ impl Reader {
         let mut names = std::collections::BTreeMap::new();
         self.each_event(row.id, |told| {
             match &told.event {
-                SessionEvent::StepHandedOut { node, step, .. } => {
-                    names.insert(*node, step.0.clone());
-                }
+                SessionEvent::StepHandedOut { node, step, .. } => drop(names.insert(*node, step.0.clone())),
                 SessionEvent::StepFinished { node, payload, .. } if found.is_none() => {
                     let step = names.get(node).cloned().unwrap_or_default();
                     let payload = self.value(payload)?;
-                    answers
-                        .push((*node, before(step, &payload, numbering.name(*node, artifacts_in(&payload)))));
+                    let named = numbering.name(*node, artifacts_in(&payload));
+                    answers.push((*node, before(step, &payload, named)));
                 }
                 SessionEvent::GateOpened { gate, step, kind, question, accepts, until, .. }
                     if *gate == node =>
@@ -150,6 +148,7 @@ impl Reader {
                 | SessionEvent::WorkStarted { .. }
                 | SessionEvent::WorkFinished { .. }
                 | SessionEvent::Parked { .. }
+                | SessionEvent::Unparked { .. }
                 | SessionEvent::Checkpointed { .. }
                 | SessionEvent::Reported { .. }
                 | SessionEvent::Agent { .. }

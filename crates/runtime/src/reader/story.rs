@@ -98,6 +98,10 @@ pub enum Happened {
         step: StepId,
         reasons: Vec<Reason>,
     },
+    Unparked {
+        step: StepId,
+        by: String,
+    },
     Noted {
         step: StepId,
         notes: String,
@@ -222,17 +226,17 @@ impl Left {
     }
 }
 
-struct Teller<'a> {
-    reader: &'a Reader,
-    session: SessionId,
+pub(super) struct Teller<'a> {
+    pub(super) reader: &'a Reader,
+    pub(super) session: SessionId,
     /// Which step each node is of.
-    steps: BTreeMap<NodeId, StepId>,
-    numbering: Numbering,
-    entries: Vec<StoryEntry>,
+    pub(super) steps: BTreeMap<NodeId, StepId>,
+    pub(super) numbering: Numbering,
+    pub(super) entries: Vec<StoryEntry>,
 }
 
 impl Teller<'_> {
-    fn take(&mut self, told: Told, telling: Telling) -> Result<(), Error> {
+    pub(super) fn take(&mut self, told: Told, telling: Telling) -> Result<(), Error> {
         let Told { seq, at, event } = told;
         if telling == Telling::Events && matches!(event, SessionEvent::WayChosen { .. }) {
             return Ok(());
@@ -288,6 +292,7 @@ impl Teller<'_> {
             SessionEvent::Parked { node, step, reasons, .. } => {
                 Happened::Parked { step: self.learn(node, step), reasons }
             }
+            SessionEvent::Unparked { step, by, .. } => Happened::Unparked { step, by },
             SessionEvent::HandleReissued { node, .. } => Happened::HandleReissued { step: self.step(node) },
             SessionEvent::Rewound { to, reason, by } => {
                 Happened::Rewound { step: self.step(to), reason: reader.words(&reason)?, by }

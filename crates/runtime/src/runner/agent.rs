@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{StopSwitch, giving_up};
 use crate::commands::Commands;
+use crate::commands::acting::Ear;
 use crate::commands::walking::Advance;
 use crate::error::Error;
 use crate::leaf::{self, Leaf, Told};
@@ -54,15 +55,18 @@ struct Ended {
 impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
-        let mut conversation = Conversation::fold(&self.hands.commands.acts_at(self.hands.id, tip.node)?);
+        // Before the first look, so that nothing falls in between; what is heard twice is folded once.
+        let mut ear = Ear(self.hands.commands.load_session(self.hands.id)?.seq);
+        let mut conversation = self.hands.so_far(tip)?;
         while !self.hands.stop.is_stopped() {
+            self.hands.listen(tip, &mut ear, &mut conversation)?;
             match conversation.next() {
                 Next::Ask { turn, pause_ms } => {
                     self.hands.pause(Duration::from_millis(pause_ms));
                     if self.hands.stop.is_stopped() {
                         return Ok(());
                     }
-                    let act = self.ask(turn, asked, &conversation);
+                    let act = self.ask(turn, asked, &conversation)?;
                     self.hands.record(&mut conversation, &[act])?;
                 }
                 Next::Call { turn, calls } => {
@@ -100,11 +104,12 @@ impl Driving<'_> {
         Ok(())
     }
 
-    fn ask(&mut self, turn: u32, asked: &Asked, conversation: &Conversation) -> AgentAct {
+    fn ask(&mut self, turn: u32, asked: &Asked, conversation: &Conversation) -> Result<AgentAct, Error> {
         let start = Instant::now();
         let answers = conversation.last_answers();
-        let answer = self.agent.turn(&TurnRequest { asked, answers: &answers });
-        match answer {
+        let told = self.hands.told(conversation)?;
+        let answer = self.agent.turn(&TurnRequest { asked, answers: &answers, told: &told });
+        Ok(match answer {
             Ok(answer) => answered(turn, answer, elapsed(start)),
             Err(fault) => AgentAct::Failed {
                 turn,
@@ -112,11 +117,36 @@ impl Driving<'_> {
                 message: fault.to_string(),
                 ms: elapsed(start),
             },
-        }
+        })
     }
 }
 
 impl Hands<'_> {
+    /// What was said and done at a step, as the log has it.
+    fn so_far(&self, tip: &Tip) -> Result<Conversation, Error> {
+        Ok(Conversation::fold(&self.commands.acts_at(self.id, tip.node)?))
+    }
+
+    /// Takes in what a person said meanwhile. What came while the agent was answering is told to it again, on record: a
+    /// process that takes over would take it for heard.
+    fn listen(&self, tip: &Tip, ear: &mut Ear, conversation: &mut Conversation) -> Result<(), Error> {
+        let heard = self.commands.listen(self.id, tip.node, ear)?;
+        if heard.is_empty() {
+            return Ok(());
+        }
+        *conversation = self.so_far(tip)?;
+        let turn = conversation.last_turn().unwrap_or(0) + 1;
+        for late in heard.into_iter().filter(|heard| heard.too_late) {
+            let words = in_words(&*self.commands.shared_value(&late.words)?);
+            self.record(conversation, &[AgentAct::Nudged { turn, words }])?;
+        }
+        Ok(())
+    }
+
+    fn told(&self, conversation: &Conversation) -> Result<Vec<String>, Error> {
+        conversation.told().iter().map(|words| Ok(in_words(&*self.commands.shared_value(words)?))).collect()
+    }
+
     fn pause(&self, length: Duration) {
         let start = Instant::now();
         while start.elapsed() < length && !self.stop.is_stopped() {
@@ -262,6 +292,10 @@ const fn fault_of(fault: &Fault) -> TurnFault {
         Fault::Garbage => TurnFault::Garbage,
         Fault::Unscripted(_) => TurnFault::Unscripted,
     }
+}
+
+fn in_words(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn words(reasons: &[longhaul_events::Reason]) -> String {

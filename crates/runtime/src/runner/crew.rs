@@ -57,7 +57,7 @@ impl Crew {
         let mut agent = Rehearsal::new(cassette::parse(&assignment.path, &assignment.cassette)?);
         // A script comes to the same place when it is asked the same again.
         commands.each_turn(id, |asked, talk| {
-            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers() });
+            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers(), told: &[] });
         })?;
         let session = commands.load_session(id)?;
         let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };

@@ -5,7 +5,9 @@ use std::path::Path;
 use longhaul_core::session::{KeptSnapshot, Workplace};
 use longhaul_core::time::rfc3339;
 use longhaul_events::{CheckoutKind, SessionId, Timestamp};
-use longhaul_git::{ChangeKind, Checkout, Kept, LeftOut, NewCheckout, Snapshot, Snapshots, TakeSnapshot};
+use longhaul_git::{
+    ChangeKind, Checkout, Kept, LeftOut, NewCheckout, ObjectId, Snapshot, Snapshots, TakeSnapshot,
+};
 
 use super::file::{self, WorktreeFile};
 use super::making::point_back;
@@ -86,16 +88,18 @@ impl System {
         let (place, snapshots) = self.kept_place(id)?;
         let checkout = place.checkout()?;
         let changes = snapshots.changes(&place.wanted(&checkout, "", &id.to_string()))?;
-        let row = |change: longhaul_git::Change| ChangedFile {
-            change: match change.kind {
-                ChangeKind::Added => "added",
-                ChangeKind::Deleted => "deleted",
-                ChangeKind::Modified => "modified",
-                ChangeKind::TypeChanged => "type changed",
-            },
-            path: change.path.to_string_lossy().into_owned(),
-        };
-        Ok(changes.into_iter().map(row).collect())
+        Ok(changes.iter().map(changed).collect())
+    }
+
+    /// The files that differ between two trees of sessions of one repository.
+    pub(crate) fn worktree_differences(
+        &self,
+        id: SessionId,
+        old: &ObjectId,
+        new: &ObjectId,
+    ) -> Result<Vec<ChangedFile>, Error> {
+        let (_, snapshots) = self.kept_place(id)?;
+        Ok(snapshots.changes_between(old, new)?.iter().map(changed).collect())
     }
 
     /// The same as a patch.
@@ -173,6 +177,18 @@ impl System {
         let place = Place::of(session)?;
         let snapshots = place.snapshots(self.places())?;
         Ok((place, snapshots))
+    }
+}
+
+fn changed(change: &longhaul_git::Change) -> ChangedFile {
+    ChangedFile {
+        change: match change.kind {
+            ChangeKind::Added => "added",
+            ChangeKind::Deleted => "deleted",
+            ChangeKind::Modified => "modified",
+            ChangeKind::TypeChanged => "type changed",
+        },
+        path: change.path.to_string_lossy().into_owned(),
     }
 }
 

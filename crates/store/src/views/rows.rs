@@ -193,7 +193,9 @@ impl SessionRow {
                 self.driver = Some(driver.clone());
             }
             SessionEvent::DriverExpired { .. } | SessionEvent::DriverReleased { .. } => self.driver = None,
-            SessionEvent::StepHandedOut { step, .. } => self.wait(step, Waiting::Agent),
+            SessionEvent::StepHandedOut { step, .. } | SessionEvent::Unparked { step, .. } => {
+                self.wait(step, Waiting::Agent);
+            }
             SessionEvent::StepFinished { payload, .. } => {
                 self.step = None;
                 self.waiting = Waiting::Nothing;

@@ -95,6 +95,9 @@ impl Commands {
             SessionEvent::Parked { step, reasons, .. } => {
                 Shown::Parked { step: step.clone(), reasons: reasons.clone() }
             }
+            SessionEvent::Unparked { node, nonce, .. } => {
+                Shown::Step(HandedOut { nonce: *nonce, ..self.handed_out(session.id, *node)? })
+            }
             SessionEvent::Closed { outcome } => self.closed(session.id, outcome)?,
             SessionEvent::Opened { .. }
             | SessionEvent::DriverTaken { .. }
@@ -313,6 +316,7 @@ fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_event
         | SessionEvent::GateAnswered { .. }
         | SessionEvent::GateExpired { .. }
         | SessionEvent::Parked { .. }
+        | SessionEvent::Unparked { .. }
         | SessionEvent::Checkpointed { .. }
         | SessionEvent::Reported { .. }
         | SessionEvent::Agent { .. }

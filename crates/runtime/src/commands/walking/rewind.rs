@@ -193,6 +193,7 @@ fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
         | SessionEvent::GateAnswered { .. }
         | SessionEvent::GateExpired { .. }
         | SessionEvent::Parked { .. }
+        | SessionEvent::Unparked { .. }
         | SessionEvent::Checkpointed { .. }
         | SessionEvent::Reported { .. }
         | SessionEvent::Agent { .. }

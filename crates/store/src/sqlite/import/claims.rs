@@ -97,6 +97,7 @@ impl Gathering {
             | SessionEvent::GateOpened { .. }
             | SessionEvent::GateExpired { .. }
             | SessionEvent::Parked { .. }
+            | SessionEvent::Unparked { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. }
             | SessionEvent::Agent { .. }
