@@ -9,6 +9,7 @@ mod explain;
 mod gate;
 mod gc;
 mod help;
+mod init;
 mod log;
 mod man;
 mod mcp;
@@ -52,6 +53,7 @@ pub(crate) struct Cli {
 // Hidden are the verbs that nobody needs every day.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
+    Init(init::Args),
     Run(run::Args),
     Doctor(doctor::Args),
     #[command(subcommand)]
@@ -101,6 +103,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitCode, CliError> {
         match self {
+            Self::Init(args) => init::run(context, args),
             Self::Run(args) => run::run(context, args),
             Self::Doctor(args) => doctor::run(context, args),
             Self::Workspace(command) => command.run(context),

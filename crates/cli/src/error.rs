@@ -44,6 +44,10 @@ pub(crate) enum CliError {
     #[error("no value was given, nothing was changed; run it again")]
     NoSecret,
     #[error(
+        "`--watch` is for people; with `--json`, follow the session with `longhaul session tail ID --json`"
+    )]
+    WatchWithJson,
+    #[error(
         "`--config` stands before and after the command, and only one place counts; write all of them in one"
     )]
     ScatteredSettings,
@@ -101,6 +105,7 @@ impl CliError {
             | Self::NobodyToAsk
             | Self::ValueAsArgument
             | Self::NoSecret
+            | Self::WatchWithJson
             | Self::ScatteredSettings
             | Self::NoHome
             | Self::Unwritable { .. }
@@ -129,6 +134,7 @@ impl CliError {
             | Self::BadInput { .. }
             | Self::NobodyToAsk
             | Self::ValueAsArgument
+            | Self::WatchWithJson
             | Self::ScatteredSettings
             | Self::SessionWithoutLeaf
             | Self::WeakToken { .. }

@@ -4,16 +4,20 @@
 //! what was asked, and so is a scripted turn that nobody asked for.
 
 mod file;
+mod record;
 mod tape;
 #[cfg(test)]
 mod tests;
+mod write;
 
 use serde_json::{Map, Value};
 
 pub use file::parse;
+pub use record::{Recorded, Recording};
+pub use tape::{Tape, Unplayed, Unscripted};
+pub use write::write;
 
 use crate::budget::Pricing;
-pub use tape::{Tape, Unplayed, Unscripted};
 
 /// How many tokens the played model has room for, unless the file says otherwise.
 const DEFAULT_WINDOW: u64 = 200_000;

@@ -17,6 +17,7 @@
 //! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | set budget | (`Unparked`), `Agent` |
 //! | open | request stop | `StopRequested`; nobody takes the lease after it |
+//! | step out, or parked at one | steer | (`Unparked`), `Agent` |
 //! | open | close | `Closed` |
 //! | any | make, keep or remove a checkout | `CheckoutMade`, `Snapshotted`, `CheckoutRemoved` |
 //!

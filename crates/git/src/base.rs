@@ -71,6 +71,16 @@ pub fn secure_base(main: &Repository, session: &str, wanted: Option<&str>) -> Re
     Ok(base)
 }
 
+/// Keeps a commit alive for a session that starts from exactly that one, as another did before.
+pub fn secure_commit(main: &Repository, session: &str, branch: &str, commit: &str) -> Result<Base, Error> {
+    let kept = base_ref(session)?;
+    let commit = resolve(main, &format!("{commit}^{{commit}}"))?;
+    let setting = ["update-ref", kept.as_str(), commit.as_str()];
+    Git::in_repository(main).args(setting).run()?.succeeded()?;
+    complete(main, &commit)?;
+    Ok(Base { branch: branch.to_owned(), commit, freshness: Freshness::NoRemote })
+}
+
 fn from_remote(main: &Repository, remote: &str, branch: String, kept: &str) -> Result<Base, Error> {
     let source = if branch == "HEAD" { branch.clone() } else { format!("refs/heads/{branch}") };
     let fetched = fetch_into(main, remote, &[format!("+{source}:{kept}")]);

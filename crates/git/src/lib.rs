@@ -19,7 +19,7 @@ mod snapshot;
 mod version;
 mod whereabouts;
 
-pub use base::{Base, Freshness, base_ref, secure_base};
+pub use base::{Base, Freshness, base_ref, secure_base, secure_commit};
 pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout};
 pub use clean::{Fate, Stays};
 pub use discover::{Kind, Repository, discover};

@@ -6,6 +6,7 @@ pub(crate) mod checkout;
 mod keeping;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
+mod replaying;
 pub(crate) mod session;
 #[cfg(test)]
 mod tests;

@@ -87,6 +87,8 @@ pub enum Error {
     Untrustable { path: PathBuf, problem: String },
     #[error("there is no `.longhaul/` in `{}`, so there is nothing to trust; put your settings there first", .0.display())]
     NothingToTrust(PathBuf),
+    #[error("`{}` has no checkout to write settings into; run it in a clone that has one", .0.display())]
+    NoFilesHere(PathBuf),
     #[error("this needs a person at a terminal, and there is none; run it in one")]
     NoTerminal,
     #[error(
@@ -153,6 +155,20 @@ pub enum Error {
         "no agent of ours does the steps of session `{0}`, so there is no budget to change; whoever does them has their own"
     )]
     NoAgent(SessionId),
+    #[error(
+        "no agent of ours drove session `{0}`, so there is no script of it; `longhaul session show {0}` tells what happened"
+    )]
+    NotDriven(SessionId),
+    #[error(
+        "session `{0}` has no snapshot of a worktree of its own to compare with; only what `longhaul run` drove can be replayed"
+    )]
+    NothingToReplay(SessionId),
+    #[error(
+        "what you say has {0} bytes, and at most 16,384 are passed on; put it into a file of the worktree and name that"
+    )]
+    TooMuchToSay(usize),
+    #[error("there is nothing to say; give a text, `-` or `@FILE`")]
+    NothingToSay,
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
     #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
@@ -219,6 +235,7 @@ impl Error {
             Self::Config(_) => "E0401",
             Self::Secrets(error) => return error.code(),
             Self::NoSessionInExport | Self::NotASessionExport { .. } | Self::Import(_) => "E0501",
+            Self::NotDriven(_) | Self::NothingToReplay(_) => "E0220",
             Self::NoWorkflow(_) | Self::WorkflowUnreadable { .. } => "E0601",
             Self::BadStart(_) => "E0602",
             Self::BadAnswer(_) => "E0603",
@@ -234,6 +251,7 @@ impl Error {
             Self::Gateway(_) => "E0803",
             Self::Budget(_) | Self::NoAgent(_) => "E0901",
             Self::PathNotText(_)
+            | Self::NoFilesHere(_)
             | Self::Git(_)
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
@@ -248,6 +266,8 @@ impl Error {
             | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
+            | Self::TooMuchToSay(_)
+            | Self::NothingToSay
             | Self::TooManyConflicts
             | Self::NotCanonical(_) => return None,
         })
@@ -288,6 +308,8 @@ impl Error {
             | Self::UnknownStream(_)
             | Self::NotCanonical(_)
             | Self::TooShortToRedact(_)
+            | Self::TooMuchToSay(_)
+            | Self::NothingToSay
             | Self::BadAnswer(_)
             | Self::BadStart(_)
             | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
@@ -303,9 +325,12 @@ impl Error {
             | Self::Workspace(_)
             | Self::Untrustable { .. }
             | Self::NothingToTrust(_)
+            | Self::NoFilesHere(_)
             | Self::NoTerminal
             | Self::UnderAgent
             | Self::NotConfirmed { .. }
+            | Self::NotDriven(_)
+            | Self::NothingToReplay(_)
             | Self::NoWorkflow(_)
             | Self::Budget(_)
             | Self::NoAgent(_)

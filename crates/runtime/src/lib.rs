@@ -3,6 +3,7 @@
 //! Everybody above reaches the system through [`Commands`], which write, and [`Reader`], which only reads.
 //! What needs the store to itself is in [`maintenance`].
 
+mod beginning;
 mod budgeting;
 mod clock;
 mod commands;
@@ -18,11 +19,13 @@ mod reader;
 mod reading;
 mod recap;
 mod recorder;
+mod replaying;
 mod resuming;
 mod runner;
 pub mod sandbox;
 mod secrets;
 mod starting;
+mod steering;
 mod stopping;
 mod system;
 mod telemetry;
@@ -33,6 +36,7 @@ pub mod workflows;
 mod workspaces;
 mod worktrees;
 
+pub use beginning::{Begun, Survey};
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
 pub use commands::walking::{
@@ -45,10 +49,12 @@ pub use driving::{Drive, NewDrive, Script};
 pub use error::{Error, Kind};
 pub use places::Places;
 pub use reader::{
-    AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, Ranked, Reader,
-    SinceTrusted, StoryEntry, Tail, Telling, ToldCall, WorkspaceView, clear_winner, live_of, outcome_of,
+    AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,
+    Ranked, Reader, RecordedRun, SinceTrusted, StoryEntry, StoryTail, Tail, Telling, ToldCall, WorkspaceView,
+    clear_winner, live_of, outcome_of,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
+pub use replaying::{Replay, Replayed};
 pub use resuming::ResumeQuery;
 pub use runner::{Networked, Patience, Walled, run_apart, run_work};
 pub use secrets::{SecretChange, SecretSet, SecretWarning};
@@ -74,7 +80,9 @@ pub mod opaque {
 pub mod types {
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
     pub use longhaul_core::handle::Handle;
+    pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
+    pub use longhaul_core::progress::{Now, Progress as SessionProgress, StepProgress, StepState};
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;

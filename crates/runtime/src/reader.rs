@@ -9,8 +9,11 @@ mod gates;
 mod living;
 mod long_notes;
 mod paying;
+mod progress;
 mod ranking;
+mod recording;
 mod story;
+mod tailing;
 mod trusted;
 
 use std::fs::{self, File};
@@ -31,8 +34,11 @@ pub use agent::{AgentDid, ToldCall};
 pub use artifacts::Artifact;
 pub use gates::{Before, GateEntry, GateState};
 pub use living::{live_of, outcome_of};
+pub use progress::ProgressTail;
 pub use ranking::{Ranked, clear_winner};
+pub use recording::RecordedRun;
 pub use story::{Branch, Happened, StoryEntry, Telling};
+pub use tailing::StoryTail;
 pub use trusted::SinceTrusted;
 
 use crate::error::Error;

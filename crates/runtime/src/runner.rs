@@ -10,6 +10,7 @@ mod giving_up;
 mod interrupted;
 pub(crate) mod leftovers;
 mod limits;
+mod listening;
 mod perform;
 mod permission;
 mod preparing;

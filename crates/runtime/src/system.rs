@@ -127,6 +127,10 @@ impl System {
         &self.settings.places
     }
 
+    pub(crate) fn variable(&self, name: &OsStr) -> Option<OsString> {
+        self.settings.variables.get(name).cloned()
+    }
+
     pub fn directory(&self) -> &Path {
         &self.settings.directory
     }

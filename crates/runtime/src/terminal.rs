@@ -118,6 +118,21 @@ pub fn width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
+/// How many lines and letters fit on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    pub lines: usize,
+    pub letters: usize,
+}
+
+/// The terminal that standard error is, if it is one.
+pub fn room_of_stderr() -> Option<Room> {
+    let stderr = std::io::stderr();
+    let size = isatty(&stderr).then(|| tcgetwinsize(&stderr).ok()).flatten()?;
+    let room = Room { lines: usize::from(size.ws_row), letters: usize::from(size.ws_col) };
+    Some(room).filter(|room| room.lines > 0 && room.letters > 0)
+}
+
 /// Text from files and file names, without what could move the cursor or hide a line.
 pub fn visible(text: &str) -> String {
     let show = |letter: char| -> String {

@@ -1,6 +1,8 @@
 //! `longhaul run`: has an agent of ours do a workflow, in a worktree of its own.
 
 mod ending;
+mod frame;
+mod watch;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,6 +17,8 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::input;
+use crate::output::Format;
+use watch::Watch;
 
 /// Have an agent do a workflow in a worktree of its own, behind walls, and wait for it.
 ///
@@ -61,6 +65,11 @@ pub(crate) struct Args {
     /// Return as soon as it is under way.
     #[arg(long)]
     detach: bool,
+
+    /// Show live how far it is, on standard error: steps, turn, tool, tokens, time. Where that is no terminal, a line for
+    /// each thing that happens.
+    #[arg(long, conflicts_with = "detach")]
+    watch: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -111,6 +120,9 @@ struct UnderWay {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let AgentWord::Rehearsal = args.agent;
+    if args.watch && context.output.format() == Format::Json {
+        return Err(CliError::WatchWithJson);
+    }
     let goal = input::text("the goal", &args.goal)?;
     let vars = args.vars.as_deref().map(|vars| input::object("`--vars`", vars)).transpose()?;
     let path = args.cassette.display().to_string();
@@ -133,11 +145,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         return under_way(context, drive);
     }
     terminal::catch_interrupts();
+    let mut watch = args.watch.then(|| Watch::start(context, &commands, drive.session)).transpose()?;
     let mut following = Following { context, system: &system, commands: &commands, drive: &drive, heeded: 0 };
     system.follow(&commands, drive.session, &mut || {
+        watch.iter_mut().for_each(Watch::look);
         following.heed();
         true
     })?;
+    watch.into_iter().for_each(Watch::end);
     ending::show(context, &system, &commands, &drive)
 }
 

@@ -7,12 +7,16 @@ mod continue_;
 mod export;
 mod import;
 mod list;
+mod record;
+mod replay;
 mod resume;
 mod rewind;
 mod row;
 mod show;
 mod start;
+mod steer;
 mod story;
+pub(super) mod tail;
 
 use std::process::ExitCode;
 
@@ -36,6 +40,10 @@ pub(crate) enum Command {
     Checkpoint(checkpoint::Args),
     Rewind(rewind::Args),
     Continue(continue_::Args),
+    Steer(steer::Args),
+    Tail(tail::Args),
+    Record(record::Args),
+    Replay(replay::Args),
     Cancel(cancel::Args),
     Export(export::Args),
     Import(import::Args),
@@ -52,6 +60,10 @@ impl Command {
             Self::Checkpoint(args) => checkpoint::run(context, args),
             Self::Rewind(args) => rewind::run(context, args),
             Self::Continue(args) => continue_::run(context, args),
+            Self::Steer(args) => steer::run(context, args),
+            Self::Tail(args) => tail::run(context, args),
+            Self::Record(args) => record::run(context, args),
+            Self::Replay(args) => replay::run(context, args),
             Self::Cancel(args) => cancel::run(context, args),
             Self::Export(args) => export::run(context, args),
             Self::Import(args) => import::run(context, args),

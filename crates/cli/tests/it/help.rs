@@ -43,6 +43,7 @@ fn every_command_is_listed_with_one_line() {
         exit 0
         --- stdout
         COMMAND                          ABOUT
+        longhaul init                    Look at this repository, write a small commented `.longhaul/config.yml`, and register it
         longhaul run                     Have an agent do a workflow in a worktree of its own, behind walls, and wait for it
         longhaul doctor                  Look at everything and name each problem with its remedy
         longhaul workspace add           Register a git repository
@@ -67,6 +68,10 @@ fn every_command_is_listed_with_one_line() {
         longhaul session checkpoint      Keep notes for a step that is not done yet, so that they outlive whoever does it
         longhaul session rewind          Take a session back to a step that it handed out before
         longhaul session continue        Ask a completed session for more: one step in the same log, with all that the session knows
+        longhaul session steer           Say something to the agent that does a session; it hears it with its next turn. What was parked goes on
+        longhaul session tail            Show what happens in a session as it happens: steps, turns, calls, gates. It ends when the session does
+        longhaul session record          Write what the agent of a session did as a cassette, for `longhaul run --cassette`
+        longhaul session replay          Do what the agent of a session did once more, in a fresh worktree from the same commit, and compare the files
         longhaul session cancel          End a session for good. What it did stays in the log
         longhaul session export          Write a session with its workflow and everything it holds, for `longhaul session import`
         longhaul session import          Take in what `longhaul session export` wrote: all of it, or nothing if any of it does not fit
@@ -194,11 +199,12 @@ fn completions_know_the_verbs_that_help_hides() {
 
 /// By the names of their pages.
 const EVERY_COMMAND: &str = "
-    run doctor workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
+    init run doctor workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
     workflow-show workflow-validate workflow-preview workflow-new workflow-schema workflow-source
     workflow-source-add workflow-source-list workflow-source-rm workflow-source-update session session-start
     session-advance session-show session-list session-resume session-checkpoint session-rewind
-    session-continue session-cancel session-export session-import gate gate-list gate-show gate-approve
+    session-continue session-steer session-tail session-record session-replay session-cancel session-export
+    session-import gate gate-list gate-show gate-approve
     gate-reject stop worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
     artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
     log-export log-import gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man

@@ -1,5 +1,7 @@
 //! Scripts in, turns out.
 
+mod recording;
+
 use serde_json::json;
 
 use super::*;

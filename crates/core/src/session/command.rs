@@ -125,6 +125,13 @@ pub enum Command {
         budget: NewBudget,
         nonce: Nonce,
     },
+    /// A person says something to the agent. A driver at work is not in the way, and passes it on with its next turn. A
+    /// step that was parked goes on.
+    Steer {
+        words: Content,
+        by: String,
+        nonce: Nonce,
+    },
     /// What happened between the session and the agent that its driver asks.
     Act {
         epoch: Epoch,
@@ -211,6 +218,7 @@ impl Command {
             | Self::Report { .. }
             | Self::Assign { .. }
             | Self::SetBudget { .. }
+            | Self::Steer { .. }
             | Self::Act { .. }
             | Self::Park { .. }
             | Self::RequestStop { .. }
@@ -340,6 +348,14 @@ pub enum Rejection {
     TooManyReturns { returns: u32 },
     #[error("no step is out that could be given up; look at the session again")]
     NothingToPark,
+    #[error(
+        "no agent of ours drives the session, so there is nobody to tell; answer its step yourself, or ask a completed session for more with `longhaul session continue`"
+    )]
+    NotDriven,
+    #[error(
+        "the agent has no step at the moment, so nobody would hear it; `longhaul session show` says what the session waits for"
+    )]
+    NobodyListens,
     #[error("node {node} was never handed out in this session; ask for the current step")]
     NoSuchNode { node: NodeId },
     #[error("there is no work {work} to do in this session; look at the session again")]
@@ -391,6 +407,7 @@ impl Rejection {
             | Self::NoSuchNode { .. }
             | Self::NoSuchWork { .. } => "E0204",
             Self::NoSuchGate { .. } | Self::WeakChannel { .. } | Self::GateNotDue { .. } => "E0209",
+            Self::NotDriven | Self::NobodyListens => "E0220",
             Self::HasCheckout { .. } | Self::NoCheckout => "E0701",
         }
     }

@@ -94,6 +94,7 @@ impl Session {
                 Ok(events)
             }
             Command::SetBudget { budget, nonce } => self.set_budget(budget, nonce),
+            Command::Steer { words, by, nonce } => self.steer(AgentAct::Steered { words, by }, nonce),
             Command::Act { epoch, acts } => {
                 self.lease_of(epoch)?;
                 let node = self.node();
@@ -277,6 +278,24 @@ impl Session {
                 vec![budgeted(budget, self.node())]
             }
         })
+    }
+
+    /// What is said is said at the step that is out, so that it is part of what was said there.
+    fn steer(&self, act: AgentAct, nonce: Nonce) -> Result<Vec<SessionEvent>, Rejection> {
+        self.refuse_if_stopping()?;
+        if self.agent.is_none() {
+            return Err(Rejection::NotDriven);
+        }
+        match (&self.at, act) {
+            (At::Step(tip), act) => Ok(vec![SessionEvent::Agent { node: Some(tip.node), act }]),
+            (At::Parked(Park { out: Some(node), step, .. }), AgentAct::Steered { words, by }) => {
+                let (node, step) = (*node, step.clone());
+                let unparked = SessionEvent::Unparked { node, nonce, step, by: by.clone() };
+                let act = AgentAct::Steered { words, by };
+                Ok(vec![unparked, SessionEvent::Agent { node: Some(node), act }])
+            }
+            (At::Parked(_) | At::Nothing | At::Work(_) | At::Gate(_), _) => Err(Rejection::NobodyListens),
+        }
     }
 
     fn work(&self, epoch: Epoch, work: NodeId) -> Result<(), Rejection> {

@@ -376,3 +376,35 @@ fn a_session_has_one_checkout_at_a_time_and_its_snapshots_outlive_it() {
     let workplace = session.workplace.unwrap();
     assert_eq!((workplace.is_gone, workplace.snapshot.as_deref()), (false, Some("b1")));
 }
+
+fn steer() -> Command {
+    Command::Steer { words: text("the other file"), by: "ada".into(), nonce: AGAIN }
+}
+
+fn steered(node: u64) -> SessionEvent {
+    let act = AgentAct::Steered { words: text("the other file"), by: "ada".into() };
+    SessionEvent::Agent { node: Some(NodeId(Seq(node))), act }
+}
+
+#[test]
+fn a_person_speaks_beside_a_driver_and_takes_up_what_was_parked() {
+    let act = AgentAct::Assigned { agent: "rehearsal".into(), settings: text("") };
+    let assigned = SessionEvent::Agent { node: Some(NodeId(Seq(2))), act };
+    let mut history = vec![opened(), handed_out(2, None, FIRST)];
+    assert_eq!(session(&history).decide(steer()), Err(Rejection::NotDriven));
+    history.extend([assigned, taken(1, 9000)]);
+    assert_eq!(session(&history).decide(steer()), Ok(vec![steered(2)]), "the lease is not in the way");
+    let reasons = vec![Reason::new("stuck", "it only talks", "say something")];
+    let parked = session(&history).decide(Command::Park { epoch: Epoch(1), reasons }).unwrap();
+    history.extend(parked);
+    let (node, nonce) = (NodeId(Seq(2)), AGAIN);
+    let unparked = SessionEvent::Unparked { node, nonce, step: StepId("build".into()), by: "ada".into() };
+    let taken_up = session(&history).decide(steer()).unwrap();
+    assert_eq!(taken_up, [unparked, steered(2)]);
+    history.extend(taken_up);
+    assert!(session(&history).is_tip(node, nonce), "the step is out again, under a handle of its own");
+    history.push(finished(2, AGAIN, None));
+    assert_eq!(session(&history).decide(steer()), Err(Rejection::NobodyListens));
+    history.push(SessionEvent::Closed { outcome: CloseOutcome::Completed });
+    assert_eq!(session(&history).decide(steer()), Err(Rejection::Closed));
+}

@@ -94,7 +94,8 @@ impl Snapshots {
         self.tree_of(wanted, &[]).map(|(tree, _)| tree)
     }
 
-    fn changes_between(&self, old: &ObjectId, new: &ObjectId) -> Result<Vec<Change>, Error> {
+    /// The files that differ between two trees that this repository holds.
+    pub fn changes_between(&self, old: &ObjectId, new: &ObjectId) -> Result<Vec<Change>, Error> {
         let asking = ["diff-tree", "-r", "-z", "--name-status", "--no-renames", old.as_str(), new.as_str()];
         let stdout = self.git().args(asking).answer_limit_bytes(LIST_LIMIT_BYTES).run()?.succeeded()?;
         let words = paths(&stdout);

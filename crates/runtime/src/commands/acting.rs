@@ -87,6 +87,39 @@ impl Commands {
         })
     }
 
+    /// Puts on record what a person says to the agent. What was parked goes on with it.
+    pub(crate) fn steer(&self, id: SessionId, words: &str, by: &str) -> Result<(), Error> {
+        self.decide(id, &Contents::default(), |session| {
+            let nonce = Nonce::from_bytes(self.entropy.bytes());
+            let words = Content::Inline(Value::String(words.to_owned()));
+            let command = Command::Steer { words, by: by.to_owned(), nonce };
+            Ok(Decided::Events(session.decide(command)?, ()))
+        })
+    }
+
+    /// What others said to the agent at a node since `ear` last listened.
+    pub(crate) fn listen(&self, id: SessionId, node: NodeId, ear: &mut Ear) -> Result<Vec<Heard>, Error> {
+        let mut heard: Vec<Heard> = Vec::new();
+        self.each_decision(id, ear.0, |decision| {
+            for event in decision.readable_events::<SessionEvent>()? {
+                match event {
+                    SessionEvent::Agent { node: Some(at), act: AgentAct::Steered { words, .. } }
+                        if at == node =>
+                    {
+                        heard.push(Heard { words, too_late: false });
+                    }
+                    SessionEvent::Agent { act: AgentAct::Answered { .. }, .. } => {
+                        heard.iter_mut().for_each(|one| one.too_late = true);
+                    }
+                    _ => {}
+                }
+            }
+            ear.0 = decision.last_seq();
+            Ok(None::<()>)
+        })?;
+        Ok(heard)
+    }
+
     /// Gives the step up, for a person to look at.
     pub(crate) fn park_step(&self, id: SessionId, epoch: Epoch, reasons: &[Reason]) -> Result<(), Error> {
         self.decide(id, &Contents::default(), |session| {
@@ -173,6 +206,18 @@ impl Commands {
         })
         .map(|_| ())
     }
+}
+
+/// How far a session was listened to.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ear(pub(crate) Seq);
+
+/// What somebody else said.
+#[derive(Debug)]
+pub(crate) struct Heard {
+    pub(crate) words: Content,
+    /// It was said while the agent was answering, and the answer does not know of it.
+    pub(crate) too_late: bool,
 }
 
 /// Which steps were handed out, and how often.

@@ -231,17 +231,17 @@ impl Left {
     }
 }
 
-struct Teller<'a> {
-    reader: &'a Reader,
-    session: SessionId,
+pub(super) struct Teller<'a> {
+    pub(super) reader: &'a Reader,
+    pub(super) session: SessionId,
     /// Which step each node is of.
-    steps: BTreeMap<NodeId, StepId>,
-    numbering: Numbering,
-    entries: Vec<StoryEntry>,
+    pub(super) steps: BTreeMap<NodeId, StepId>,
+    pub(super) numbering: Numbering,
+    pub(super) entries: Vec<StoryEntry>,
 }
 
 impl Teller<'_> {
-    fn take(&mut self, told: Told, telling: Telling) -> Result<(), Error> {
+    pub(super) fn take(&mut self, told: Told, telling: Telling) -> Result<(), Error> {
         let Told { seq, at, event } = told;
         if telling == Telling::Events && matches!(event, SessionEvent::WayChosen { .. }) {
             return Ok(());

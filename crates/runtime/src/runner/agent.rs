@@ -19,6 +19,7 @@ use super::interrupted;
 use super::limits::{Limits, estimate};
 use super::switch::{CutShort, StopSwitch};
 use crate::commands::Commands;
+use crate::commands::acting::Ear;
 use crate::commands::checkout::BegunCall;
 use crate::commands::walking::Advance;
 use crate::error::Error;
@@ -79,6 +80,8 @@ enum Reply {
 impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
+        // Before the first look, so that nothing falls in between; what is heard twice is folded once.
+        let mut ear = Ear(self.hands.commands.load_session(self.hands.id)?.seq);
         let prompt = self.hands.commands.prompt_at(self.hands.id, tip.node)?;
         let acts = self.hands.commands.acts_at(self.hands.id, tip.node)?;
         let mut conversation = Conversation::fold(&acts);
@@ -87,6 +90,7 @@ impl Driving<'_> {
             self.hands.record(&mut conversation, news.as_slice())?;
         }
         while !self.hands.stop.is_stopped() {
+            self.hands.listen(tip, &mut ear, &mut conversation)?;
             match conversation.next() {
                 Next::Ask { turn, pause_ms } => {
                     self.hands.pause(Duration::from_millis(pause_ms));
@@ -132,8 +136,7 @@ impl Driving<'_> {
         conversation: &Conversation,
         prompt: &Content,
     ) -> Result<Reply, Error> {
-        let told = conversation.told().iter().map(|words| self.hands.words_of(words));
-        let told = told.collect::<Result<Vec<String>, Error>>()?;
+        let told = self.hands.told(conversation)?;
         let answers = conversation.last_answers();
         let hands = &self.hands;
         let silence = Silence::Endured(&|ms| hands.endure(ms));
@@ -318,12 +321,7 @@ impl Hands<'_> {
         }
     }
 
-    fn words_of(&self, words: &Content) -> Result<String, Error> {
-        let words = self.commands.shared_value(words)?;
-        Ok(words.as_str().map_or_else(|| words.to_string(), str::to_owned))
-    }
-
-    fn record(&self, conversation: &mut Conversation, acts: &[AgentAct]) -> Result<(), Error> {
+    pub(super) fn record(&self, conversation: &mut Conversation, acts: &[AgentAct]) -> Result<(), Error> {
         acts.iter().for_each(|act| conversation.apply(act));
         self.put_down(acts)
     }

@@ -1,6 +1,7 @@
 //! Sessions that a rehearsal agent drives, in a real repository and without walls.
 
 mod limits;
+mod steered;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -26,6 +27,7 @@ use crate::{AgentDid, Happened, NewWalk, Telling};
 
 const WORKFLOW: &str = "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n  - { id: look, prompt: Look. }\n  - { id: change, prompt: Change it. }\n";
 
+#[derive(Debug)]
 struct Home {
     _folder: TempDir,
     path: PathBuf,

@@ -5,7 +5,9 @@ use std::path::Path;
 use longhaul_core::session::{KeptAs, KeptSnapshot, Workplace};
 use longhaul_core::time::rfc3339;
 use longhaul_events::{CheckoutKind, SessionId, Timestamp};
-use longhaul_git::{ChangeKind, Checkout, Kept, LeftOut, NewCheckout, Snapshot, Snapshots, TakeSnapshot};
+use longhaul_git::{
+    ChangeKind, Checkout, Kept, LeftOut, NewCheckout, ObjectId, Snapshot, Snapshots, TakeSnapshot,
+};
 
 use super::file::{self, WorktreeFile};
 use super::making::point_back;
@@ -110,6 +112,17 @@ impl System {
         let checkout = place.checkout()?;
         let changes = snapshots.changes(&place.wanted(&checkout, "", &id.to_string()))?;
         Ok(changes.into_iter().map(ChangedFile::from).collect())
+    }
+
+    /// The files that differ between two trees of sessions of one repository.
+    pub(crate) fn worktree_differences(
+        &self,
+        id: SessionId,
+        old: &ObjectId,
+        new: &ObjectId,
+    ) -> Result<Vec<ChangedFile>, Error> {
+        let (_, snapshots) = self.kept_place(id)?;
+        Ok(snapshots.changes_between(old, new)?.into_iter().map(ChangedFile::from).collect())
     }
 
     /// The same as a patch.

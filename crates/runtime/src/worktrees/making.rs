@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use longhaul_core::session::{Session, Workplace};
 use longhaul_core::time::rfc3339;
 use longhaul_events::{CheckoutKind, OwnCheckout, SessionId};
-use longhaul_git::{Base, Checkout, Freshness, NewCheckout, ObjectId, secure_base};
+use longhaul_git::{Base, Checkout, Freshness, NewCheckout, ObjectId, secure_base, secure_commit};
 
 use super::file::{self, WorktreeFile};
 use super::info::{POINTER, Pointer};
@@ -42,6 +42,16 @@ pub struct MadeWorktree {
 impl System {
     /// Makes a session's worktree. What an attempt that was cut short has made is taken up.
     pub fn make_worktree(&self, commands: &Commands, new: &NewWorktree) -> Result<MadeWorktree, Error> {
+        self.make_worktree_from(commands, new, None)
+    }
+
+    /// The same, from the very commit that another worktree started from.
+    pub(crate) fn make_worktree_from(
+        &self,
+        commands: &Commands,
+        new: &NewWorktree,
+        like: Option<&OwnCheckout>,
+    ) -> Result<MadeWorktree, Error> {
         let session = commands.load_session(new.session)?;
         if let Some(Workplace { checkout, is_gone: false, .. }) = &session.workplace {
             let (name, path) = (checkout.name.clone(), checkout.path.clone());
@@ -49,7 +59,13 @@ impl System {
         }
         let located = self.repository_of(&session)?;
         let name = worktree_name(commands, &session)?;
-        let (base, mut warnings) = base(&located, &name, new)?;
+        let (base, mut warnings) = match like {
+            None => base(&located, &name, new)?,
+            Some(like) => {
+                let (session, repository) = (new.session.to_string(), &located.repository);
+                (secure_commit(repository, &session, &like.base_branch, &like.base_commit)?, Vec::new())
+            }
+        };
         let path = self.places().checkouts(located.id).join(&name);
         let outline = Outline { located: &located, name: &name, path: &path, base: &base };
         let mut file = first_file(&outline, new)?;

@@ -35,7 +35,7 @@ pub(super) fn words(session: &SessionLine, entries: &[StoryEntry]) -> String {
 }
 
 /// A line, and what stands below it.
-fn told(what: &Happened) -> (String, Vec<String>) {
+pub(super) fn told(what: &Happened) -> (String, Vec<String>) {
     let alone = |line: String| (line, Vec::new());
     match what {
         Happened::Opened { goal } => ("opened".to_owned(), vec![goal.clone()]),
@@ -91,10 +91,10 @@ fn told(what: &Happened) -> (String, Vec<String>) {
             (format!("gate {gate} was {} by {by} ({channel})", answered(*verdict)), vec![words.clone()])
         }
         Happened::GateExpired { gate } => alone(format!("gate {gate}: nobody answered in time")),
+        Happened::Unparked { step, by } => alone(format!("{by} had it go on with `{step}`")),
         Happened::Parked { step, reasons } => {
             (format!("parked at `{step}`: a person must look"), reasons.iter().map(reason).collect())
         }
-        Happened::Unparked { step, by } => alone(format!("{by} had it go on with `{step}`")),
         Happened::StopRequested { by, urgency, reason } => stop_wanted(by, *urgency, reason.as_ref()),
         Happened::HandleReissued { step } => alone(format!("a fresh handle was given out for `{step}`")),
         Happened::Rewound { step, reason, by } => {
@@ -179,7 +179,7 @@ fn made_ready(outcomes: &Value) -> Vec<String> {
     outcomes.as_array().into_iter().flatten().map(line).collect()
 }
 
-const fn call_outcome(outcome: CallOutcome) -> &'static str {
+pub(super) const fn call_outcome(outcome: CallOutcome) -> &'static str {
     match outcome {
         CallOutcome::Done => "done",
         CallOutcome::Refused => "refused",

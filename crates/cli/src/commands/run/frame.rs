@@ -1,0 +1,213 @@
+//! The picture of a run: a heading, and a line with a bar for each step. No colour says anything, and no line is longer
+//! than the terminal is wide.
+
+use longhaul_runtime::terminal::{Room, visible};
+use longhaul_runtime::types::{
+    CloseOutcome, Now, SessionProgress, StepProgress, StepState, Timestamp, show_money,
+};
+
+const BAR: usize = 10;
+/// Narrower terminals get no bars.
+const ROOM_FOR_BARS: usize = 50;
+const LONGEST_NAME: usize = 24;
+
+/// What is drawn, when, and where.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Picture<'a> {
+    pub(super) goal: &'a str,
+    pub(super) progress: &'a SessionProgress,
+    pub(super) now: Timestamp,
+    pub(super) room: Room,
+}
+
+pub(super) fn frame(picture: &Picture<'_>) -> Vec<String> {
+    let Picture { goal, progress, now, room } = *picture;
+    let (done, total) = progress.done();
+    let goal = visible(goal.lines().next().unwrap_or_default());
+    let elapsed = progress.started_at.map_or(0, |start| now.since_ms(start));
+    let mut lines = vec![
+        cut(&goal, room.letters),
+        cut(
+            &format!(
+                "{done} of {total} steps, {} turns, {} in, {} out, {}, {}",
+                progress.turns,
+                thousands(progress.tokens.input),
+                thousands(progress.tokens.output),
+                show_money(progress.money_micros),
+                clock(elapsed)
+            ),
+            room.letters,
+        ),
+    ];
+    let name = progress.steps.iter().map(|step| step.step.0.chars().count()).max().unwrap_or(0);
+    let name = name.min(LONGEST_NAME);
+    // The heading, what is left out on both sides, and the line that the cursor is on.
+    let shown = around(progress, room.lines.saturating_sub(5).max(1));
+    lines.extend(left_out(shown.start, "before"));
+    lines.extend(
+        progress.steps[shown.clone()].iter().map(|step| cut(&line(step, picture, name), room.letters)),
+    );
+    lines.extend(left_out(progress.steps.len() - shown.end, "ahead"));
+    lines
+}
+
+/// As many steps as there is room for, with the one at work among them.
+fn around(progress: &SessionProgress, most: usize) -> std::ops::Range<usize> {
+    let number = progress.steps.len();
+    let is_at = |step: &StepProgress| matches!(step.state, StepState::AtWork | StepState::Waits);
+    let at = progress.steps.iter().position(is_at).unwrap_or(number.saturating_sub(1));
+    let start = at.saturating_sub(most / 2).min(number.saturating_sub(most));
+    start..number.min(start + most)
+}
+
+fn left_out(number: usize, side: &str) -> Option<String> {
+    (number > 0).then(|| format!("  … {number} more {side}"))
+}
+
+fn line(step: &StepProgress, picture: &Picture<'_>, width: usize) -> String {
+    let Picture { progress, now, room, .. } = *picture;
+    let name = cut(&visible(&step.step.0), width);
+    let gap = " ".repeat(width.saturating_sub(name.chars().count()));
+    let bar = if room.letters < ROOM_FOR_BARS { String::new() } else { format!("{}  ", bar(step)) };
+    let going = step.since.map_or(0, |since| now.since_ms(since));
+    let what = match step.state {
+        StepState::Ahead => String::new(),
+        StepState::Done => format!("done, {}", clock(step.spent_ms)),
+        StepState::AtWork | StepState::Waits => {
+            format!("{}, {}", doing(&progress.now), clock(step.spent_ms + going))
+        }
+    };
+    format!("  {name}{gap}  {bar}{what}").trim_end().to_owned()
+}
+
+fn doing(now: &Now) -> String {
+    match now {
+        Now::Nothing => "begins".to_owned(),
+        Now::Thinking { turn } => format!("turn {turn}, thinking"),
+        Now::Calling { turn, tool } => format!("turn {turn}, {}", visible(tool)),
+        Now::Working => "the engine is at work".to_owned(),
+        Now::Gate => "waits at a gate".to_owned(),
+        Now::Parked { because } => format!("parked: {}", visible(&because.replace('\n', " "))),
+        Now::Over { outcome } => match outcome {
+            CloseOutcome::Completed => "done".to_owned(),
+            CloseOutcome::Cancelled { .. } => "cancelled".to_owned(),
+            CloseOutcome::Failed { .. } => "failed".to_owned(),
+        },
+    }
+}
+
+/// Full when it is done. Before that nobody knows how much is left of a step, so it shows the calls of the turn.
+fn bar(step: &StepProgress) -> String {
+    let calls = usize::try_from(step.calls).unwrap_or(0).max(1);
+    let made = usize::try_from(step.calls_done).unwrap_or(0).min(calls);
+    let filled = match step.state {
+        StepState::Ahead => 0,
+        StepState::Done => BAR,
+        StepState::AtWork | StepState::Waits => 1 + (BAR - 2) * made / calls,
+    };
+    format!("[{}{}]", "#".repeat(filled), "-".repeat(BAR - filled))
+}
+
+fn thousands(tokens: u64) -> String {
+    match tokens {
+        0..10_000 => tokens.to_string(),
+        10_000..10_000_000 => format!("{}k", tokens / 1000),
+        _ => format!("{}M", tokens / 1_000_000),
+    }
+}
+
+fn clock(ms: u64) -> String {
+    let seconds = ms / 1000;
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_runtime::types::StepId;
+
+    use super::*;
+
+    fn step(name: &str, state: StepState) -> StepProgress {
+        StepProgress {
+            step: StepId(name.to_owned()),
+            title: String::new(),
+            state,
+            visits: 1,
+            turns: 1,
+            calls: 4,
+            calls_done: 2,
+            since: Some(Timestamp(60_000)),
+            spent_ms: 5_000,
+        }
+    }
+
+    fn shown(room: Room, steps: &[StepProgress]) -> Vec<String> {
+        let progress = serde_json::json!({
+            "steps": steps,
+            "now": Now::Calling { turn: 2, tool: "bash".to_owned() },
+            "turns": 12,
+            "tokens": { "input": 0, "output": 0 },
+            "money_micros": 1_500_000,
+            "started_at": 0,
+            "changed_at": 0,
+        });
+        let progress: SessionProgress = serde_json::from_value(progress).unwrap();
+        let goal = "fix it\u{1b}[2J\nand more";
+        frame(&Picture { goal, progress: &progress, now: Timestamp(3_700_000), room })
+    }
+
+    fn three() -> Vec<StepProgress> {
+        vec![
+            step("look", StepState::Done),
+            step("change", StepState::AtWork),
+            step("check", StepState::Ahead),
+        ]
+    }
+
+    #[test]
+    fn each_step_has_a_line_with_a_bar() {
+        assert_eq!(
+            shown(Room { lines: 24, letters: 80 }, &three()),
+            [
+                "fix it\\u{1b}[2J",
+                "1 of 3 steps, 12 turns, 0 in, 0 out, 1:01:40",
+                "  look    [##########]  done, 0:05",
+                "  change  [#####-----]  turn 2, bash, 1:00:45",
+                "  check   [----------]",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_no_bars_and_no_line_is_too_long() {
+        for letters in [1, 5, 12, 30, 49, 50, 51, 200] {
+            let lines = shown(Room { lines: 24, letters }, &three());
+            assert!(lines.iter().all(|line| line.chars().count() <= letters), "{letters}: {lines:?}");
+        }
+        assert_eq!(shown(Room { lines: 24, letters: 40 }, &three())[3], "  change  turn 2, bash, 1:00:45");
+    }
+
+    #[test]
+    fn a_low_terminal_shows_what_is_around_the_step_at_work() {
+        let many = (0..40).map(|number| {
+            let state = match number {
+                0..20 => StepState::Done,
+                20 => StepState::AtWork,
+                _ => StepState::Ahead,
+            };
+            step(&format!("s{number}"), state)
+        });
+        let lines = shown(Room { lines: 10, letters: 80 }, &many.collect::<Vec<_>>());
+        assert_eq!(lines.len(), 9);
+        assert_eq!((lines[2].as_str(), lines[8].as_str()), ("  … 18 more before", "  … 17 more ahead"));
+        assert!(lines[5].starts_with("  s20"), "{lines:?}");
+    }
+}

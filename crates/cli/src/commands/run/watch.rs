@@ -1,0 +1,76 @@
+//! Watching a run: on a terminal one picture that is drawn again in its place, elsewhere a line for each event.
+
+use std::io::Write as _;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use longhaul_runtime::types::SessionId;
+use longhaul_runtime::{Clock as _, Commands, Error, ProgressTail, Reader, SystemClock, terminal};
+
+use super::frame::{Picture, frame};
+use crate::commands::session::tail::Showing;
+use crate::context::Context;
+use crate::error::CliError;
+
+/// A session that somebody watches. What goes wrong with that must not get in the way of the run.
+#[derive(Debug)]
+pub(super) struct Watch {
+    reader: Reader,
+    how: How,
+}
+
+#[derive(Debug)]
+enum How {
+    Picture { bar: ProgressBar, tail: ProgressTail },
+    Lines(Showing),
+}
+
+impl Watch {
+    pub(super) fn start(_: &Context, commands: &Commands, session: SessionId) -> Result<Self, CliError> {
+        let reader = commands.reader().ok_or(Error::UnknownSession(session))?;
+        let how = match terminal::room_of_stderr() {
+            Some(_) => {
+                let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+                bar.set_style(ProgressStyle::with_template("{msg}").expect("it is well formed"));
+                How::Picture { bar, tail: ProgressTail::of(session) }
+            }
+            None => How::Lines(Showing::of(session)),
+        };
+        Ok(Self { reader, how })
+    }
+
+    pub(super) fn look(&mut self) {
+        match &mut self.how {
+            How::Picture { bar, tail } => {
+                if let Some(lines) = picture(&self.reader, tail) {
+                    bar.set_message(lines.join("\n"));
+                    bar.tick();
+                }
+            }
+            How::Lines(showing) => say_more(showing, &self.reader),
+        }
+    }
+
+    /// Takes the picture away and leaves the last one as plain lines, so that the terminal is as it was.
+    pub(super) fn end(mut self) {
+        self.look();
+        if let How::Picture { bar, tail } = &mut self.how {
+            bar.finish_and_clear();
+            let lines = picture(&self.reader, tail).unwrap_or_default();
+            // Nobody can be told that standard error is gone.
+            let _ = std::io::stderr().write_all(lines.join("\n").as_bytes());
+            let _ = std::io::stderr().write_all(b"\n");
+        }
+    }
+}
+
+fn picture(reader: &Reader, tail: &mut ProgressTail) -> Option<Vec<String>> {
+    reader.update_progress(tail).ok()?;
+    let room = terminal::room_of_stderr()?;
+    Some(frame(&Picture { goal: &tail.goal, progress: &tail.progress, now: SystemClock.now(), room }))
+}
+
+fn say_more(showing: &mut Showing, reader: &Reader) {
+    let Ok(new) = showing.more(reader) else { return };
+    let lines: String = new.entries.iter().map(|entry| showing.line(entry)).collect();
+    let _ = std::io::stderr().write_all(lines.as_bytes());
+}

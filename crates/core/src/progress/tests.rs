@@ -1,0 +1,121 @@
+//! A history in, how far it is out.
+
+use longhaul_events::{AgentCall, CallOrder, CallOutcome, Content, Digest, Nonce, Place, Reason, Seq};
+use serde_json::{Value, json};
+
+use super::*;
+
+fn node(number: u64) -> NodeId {
+    NodeId(Seq(number))
+}
+
+fn handed_out(number: u64, step: &str) -> SessionEvent {
+    SessionEvent::StepHandedOut {
+        node: node(number),
+        after: None,
+        step: StepId(step.to_owned()),
+        prompt: Content::Inline(Value::Null),
+        nonce: Nonce::from_bytes([7; 5]),
+        place: Place::default(),
+    }
+}
+
+fn finished(number: u64) -> SessionEvent {
+    SessionEvent::StepFinished {
+        node: node(number),
+        nonce: Nonce::from_bytes([7; 5]),
+        payload: Content::Inline(json!({})),
+        payload_hash: Digest::ZERO,
+        answer: Content::Inline(json!({})),
+        epoch: None,
+    }
+}
+
+fn act(number: u64, act: AgentAct) -> SessionEvent {
+    SessionEvent::Agent { node: Some(node(number)), act }
+}
+
+fn answered(turn: u32, tools: &[&str]) -> AgentAct {
+    let call = |tool: &&str| AgentCall {
+        tool: (*tool).to_owned(),
+        arguments: Content::Inline(json!({})),
+        expect_exit: None,
+    };
+    serde_json::from_value(json!({
+        "act": "answered",
+        "turn": turn,
+        "said": { "inline": "so" },
+        "calls": tools.iter().map(call).collect::<Vec<_>>(),
+        "order": CallOrder::OneByOne,
+        "usage": { "input": 100, "output": 7 },
+        "ms": 3,
+    }))
+    .unwrap()
+}
+
+fn call_finished(turn: u32, call: u32) -> AgentAct {
+    let (tool, result) = (String::new(), Content::Inline(Value::Null));
+    AgentAct::CallFinished { turn, call, tool, outcome: CallOutcome::Done, exit: None, result, ms: 1 }
+}
+
+/// Two steps are known of; each event comes a second after the one before.
+fn progress(events: &[SessionEvent]) -> Progress {
+    let ahead = ["look", "change"].map(|step| StepProgress::new(StepId(step.to_owned()), step.to_owned()));
+    let mut progress = Progress { steps: ahead.into(), ..Progress::default() };
+    for (second, event) in (0..).zip(events) {
+        progress.apply(Timestamp(second * 1000), event);
+    }
+    progress
+}
+
+fn states(progress: &Progress) -> Vec<StepState> {
+    progress.steps.iter().map(|step| step.state).collect()
+}
+
+#[test]
+fn steps_turns_calls_and_tokens_are_counted_as_they_come() {
+    let mut history = vec![handed_out(2, "look")];
+    assert_eq!(progress(&history).now, Now::Thinking { turn: 1 });
+    history.push(act(2, answered(1, &["read", "grep"])));
+    history.push(act(2, AgentAct::CallStarted { turn: 1, call: 1 }));
+    let calling = progress(&history);
+    assert_eq!(calling.now, Now::Calling { turn: 1, tool: "grep".to_owned() });
+    assert_eq!((calling.steps[0].calls, calling.steps[0].calls_done), (2, 0));
+    history.push(act(2, call_finished(1, 1)));
+    assert_eq!(progress(&history).steps[0].calls_done, 1);
+    history.extend([finished(2), handed_out(9, "change")]);
+    let later = progress(&history);
+    assert_eq!(states(&later), [StepState::Done, StepState::AtWork]);
+    assert_eq!(later.done(), (1, 2));
+    assert_eq!(later.steps[0].spent_ms, 4000);
+    assert_eq!((later.turns, later.tokens), (1, TokenCount { input: 100, output: 7 }));
+    history.extend([finished(9), SessionEvent::Closed { outcome: CloseOutcome::Completed }]);
+    assert_eq!(progress(&history).now, Now::Over { outcome: CloseOutcome::Completed });
+    assert_eq!(progress(&history).done(), (2, 2));
+}
+
+#[test]
+fn what_waits_for_a_person_says_so_and_goes_on_where_it_stood() {
+    let parked = SessionEvent::Parked {
+        node: node(5),
+        after: Some(node(2)),
+        step: StepId("look".to_owned()),
+        reasons: vec![Reason::new("stuck", "it only talks", "say something")],
+        place: Place::default(),
+    };
+    let mut history = vec![handed_out(2, "look"), act(2, answered(1, &[])), parked];
+    let waiting = progress(&history);
+    assert_eq!(states(&waiting), [StepState::Waits, StepState::Ahead]);
+    assert_eq!(waiting.now, Now::Parked { because: "it only talks".to_owned() });
+    let (step, by) = (StepId("look".to_owned()), "ada".to_owned());
+    history.push(SessionEvent::Unparked { node: node(2), nonce: Nonce::from_bytes([8; 5]), step, by });
+    let again = progress(&history);
+    assert_eq!((states(&again)[0], again.now), (StepState::AtWork, Now::Thinking { turn: 2 }));
+}
+
+#[test]
+fn a_step_that_no_workflow_has_is_shown_too() {
+    let follow_up = progress(&[handed_out(2, "follow-up-1")]);
+    assert_eq!(follow_up.steps.len(), 3);
+    assert_eq!(follow_up.steps[2].state, StepState::AtWork);
+}

@@ -1,0 +1,85 @@
+//! What the agent of a session did, as a script that does it again.
+
+use std::collections::BTreeSet;
+
+use longhaul_core::cassette::{self, Cassette, Recorded, Recording};
+use longhaul_events::{AgentAct, Content, NodeId, SessionEvent, SessionId};
+use serde_json::Value;
+
+use super::Reader;
+use super::events::Told;
+use super::story::Left;
+use crate::error::Error;
+
+/// A cassette, ready to be played.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedRun {
+    pub text: String,
+    pub turns: usize,
+    /// What a script cannot say.
+    pub remarks: Vec<String>,
+}
+
+impl Reader {
+    /// Writes down what the agent did on the way that led to where the session stands. What a rewind left behind is left
+    /// out. Secrets are marks in it, as in all that is stored.
+    pub fn record(&self, id: SessionId) -> Result<RecordedRun, Error> {
+        let (mut all, mut left) = (Vec::new(), Left::default());
+        self.each_event(id, |told| {
+            left.see(&told);
+            all.push(told);
+            Ok(())
+        })?;
+        let again = handed_out_again(&all);
+        let (mut recording, mut played) = (Recording::of(""), None);
+        let mut is_driven = false;
+        for Told { event, .. } in all.into_iter().filter(|told| !left.holds(told.seq)) {
+            match event {
+                SessionEvent::WorkflowPinned { id, .. } => recording = Recording::of(&id),
+                SessionEvent::StepHandedOut { node, step, .. } if !again.contains(&node) => {
+                    recording.hand_out(node, &step);
+                }
+                SessionEvent::Agent { act: AgentAct::Assigned { settings, .. }, .. } => {
+                    is_driven = true;
+                    played = self.played(&settings)?;
+                }
+                SessionEvent::Agent { node: Some(node), act } => {
+                    recording.take(node, &self.with_contents(act)?);
+                }
+                _ => {}
+            }
+        }
+        if !is_driven {
+            return Err(Error::NotDriven(id));
+        }
+        let Recorded { cassette, remarks } = recording.finish(played);
+        Ok(RecordedRun { text: cassette::write(&cassette), turns: cassette.turns.len(), remarks })
+    }
+
+    /// The script that was played, if the agent had one.
+    fn played(&self, settings: &Content) -> Result<Option<Cassette>, Error> {
+        let settings = self.value(settings)?;
+        let script = settings["cassette"].as_str();
+        Ok(script.and_then(|text| cassette::parse("", text).ok()))
+    }
+
+    fn with_contents(&self, act: AgentAct) -> Result<AgentAct, Error> {
+        let AgentAct::Answered { turn, said, mut calls, order, usage, ms, cost_micros } = act else {
+            return Ok(act);
+        };
+        let said = Content::Inline(Value::String(self.words(&said)?));
+        for call in &mut calls {
+            call.arguments = Content::Inline(self.value(&call.arguments)?);
+        }
+        Ok(AgentAct::Answered { turn, said, calls, order, usage, ms, cost_micros })
+    }
+}
+
+/// Steps that a rewind handed out once more: what happened there first is left behind.
+fn handed_out_again(all: &[Told]) -> BTreeSet<NodeId> {
+    let again = all.iter().filter_map(|told| match &told.event {
+        SessionEvent::Rewound { to, .. } => Some(*to),
+        _ => None,
+    });
+    again.collect()
+}

@@ -1,0 +1,118 @@
+//! What a person says reaches the agent with its next turn, whenever it is said.
+
+use std::path::PathBuf;
+
+use longhaul_agent::tools::{Room, Walls};
+use longhaul_agent::{Agent, Call, Fault, Foresight, Turn, TurnRequest};
+use longhaul_core::cassette::{Asked, Order, Usage};
+use longhaul_events::AgentAct;
+use longhaul_exec::{Error as ExecError, Finished};
+
+use super::*;
+use crate::runner::agent::{Driving, Hands};
+
+/// Somebody to whom a person speaks while it answers its first turn.
+#[derive(Debug)]
+struct Listener<'a> {
+    home: &'a Home,
+    id: SessionId,
+    heard: Vec<Vec<String>>,
+}
+
+impl Agent for Listener<'_> {
+    fn turn(&mut self, request: &TurnRequest<'_>) -> Result<Turn, Fault> {
+        self.heard.push(request.told.to_vec());
+        if self.heard.len() == 1 {
+            let other = self.home.system().commands().unwrap();
+            other.steer(self.id, "the other file", "ada").unwrap();
+        }
+        let tool = if self.heard.len() < 3 { "read" } else { "complete_step" };
+        let arguments = match tool {
+            "read" => json!({ "path": format!("{}.txt", self.heard.len()) }),
+            _ => json!({ "notes": "Done." }),
+        };
+        let arguments = arguments.as_object().unwrap().clone();
+        let call = Call { tool: tool.to_owned(), arguments, expect_exit: None };
+        Ok(Turn { say: String::new(), calls: vec![call], order: Order::OneByOne, usage: Usage::default() })
+    }
+
+    fn window(&self) -> u64 {
+        1000
+    }
+
+    fn pricing(&self) -> Pricing {
+        Pricing::Known(Price::default())
+    }
+
+    fn foresee(&self, _: &TurnRequest<'_>) -> Foresight {
+        Foresight::AtMost { output: 1 }
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+#[derive(Debug)]
+struct NoWalls;
+
+impl Walls for NoWalls {
+    fn run(&self, program: Program) -> Result<Finished, ExecError> {
+        run(&program)
+    }
+}
+
+#[test]
+fn what_is_said_while_the_agent_answers_is_heard_with_the_next_turn_and_by_whoever_takes_over() {
+    let home = Home::new();
+    let id = home.assigned("cassette: 1\nturns: []\n");
+    let system = home.system();
+    let commands = system.commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
+    let session = commands.load_session(id).unwrap();
+    let room = Room::open(&PathBuf::from(&session.workplace.as_ref().unwrap().checkout.path)).unwrap();
+    let stop = StopSwitch::default();
+    let mut agent = Listener { home: &home, id, heard: Vec::new() };
+    let tip = session.tip().unwrap().clone();
+    let asked = Asked { workflow: "team.fix".into(), step: "look".into(), visit: 1 };
+    let stopwatch = Stopwatch::start(&commands, id, epoch).unwrap();
+    let hands = Hands {
+        system: &system,
+        commands: &commands,
+        id,
+        epoch,
+        room: &room,
+        walls: &NoWalls,
+        stop: &stop,
+        limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
+    };
+    Driving { agent: &mut agent, hands, after_death: false }.step(&tip, &asked).unwrap();
+    let nothing: Vec<String> = Vec::new();
+    assert_eq!(agent.heard, [nothing.clone(), vec!["the other file".to_owned()], nothing]);
+    let acts = commands.acts_at(id, tip.node).unwrap();
+    let place = |is_it: fn(&AgentAct) -> bool| acts.iter().position(is_it).unwrap();
+    let said = place(|act| matches!(act, AgentAct::Steered { .. }));
+    let answered = place(|act| matches!(act, AgentAct::Answered { .. }));
+    let told = place(|act| matches!(act, AgentAct::Nudged { words, .. } if words == "the other file"));
+    assert!(said < answered && answered < told, "{acts:?}");
+}
+
+#[test]
+fn what_is_stuck_goes_on_when_somebody_says_how() {
+    let home = Home::new();
+    let talk = "  - { match: { step: look }, say: Hm. }\n".repeat(3);
+    let id = home.assigned(&format!(
+        "cassette: 1\nturns:\n{talk}  - {{ match: {{ step: look }}, complete: {{ notes: Now. }} }}\n  - {{ match: {{ step: change }}, complete: {{ notes: Done. }} }}\n"
+    ));
+    run_work(&home.system(), id).unwrap();
+    let commands = home.system().commands().unwrap();
+    let parked = commands.load_session(id).unwrap();
+    let At::Parked(park) = &parked.at else { panic!("{:?}", parked.at) };
+    assert_eq!(park.code, "stuck");
+    commands.steer(id, "hand it in", "ada").unwrap();
+    let taken_up = commands.load_session(id).unwrap();
+    assert_eq!(taken_up.tip().map(|tip| tip.node), park.out, "the same step, with all that was said there");
+    run_work(&home.system(), id).unwrap();
+    let closed = home.system().commands().unwrap().load_session(id).unwrap().closed;
+    assert_eq!(closed, Some(CloseOutcome::Completed));
+}

@@ -1,0 +1,34 @@
+//! What a person says to an agent that we drive, in the middle of its step.
+
+use longhaul_events::SessionId;
+
+use crate::commands::Commands;
+use crate::error::Error;
+use crate::runner::is_dead;
+use crate::system::System;
+use crate::terminal;
+
+/// An agent reads it whole with its next turn.
+const MOST_BYTES: usize = 16 * 1024;
+
+impl System {
+    /// Says something to the agent; it hears it with its next turn. Whoever drives the session goes on with it, and if
+    /// nobody does, somebody is started.
+    pub fn steer(&self, commands: &Commands, id: SessionId, words: &str) -> Result<(), Error> {
+        terminal::refuse_agents()?;
+        let words = words.trim();
+        if words.is_empty() {
+            return Err(Error::NothingToSay);
+        }
+        if words.len() > MOST_BYTES {
+            return Err(Error::TooMuchToSay(words.len()));
+        }
+        commands.steer(id, words, &terminal::user_name())?;
+        let session = commands.load_session(id)?;
+        let is_driven = session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver));
+        if !is_driven {
+            self.start_runner(id)?;
+        }
+        Ok(())
+    }
+}
