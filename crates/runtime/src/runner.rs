@@ -144,7 +144,10 @@ fn give_up(commands: &Commands, id: SessionId, error: Error) -> Result<(), Error
 fn due(commands: &Commands, id: SessionId, crew: Option<&Crew>) -> Result<Option<Due>, Error> {
     let session = commands.load_session(id)?;
     if session.stop.is_some() {
-        return Ok(Some(Due::End));
+        // Whoever drives it ends it, and knows how long what runs may still take.
+        let own = this_process();
+        let is_anothers = session.lease.is_some_and(|lease| lease.driver != own && !is_dead(&lease.driver));
+        return Ok((!is_anothers).then_some(Due::End));
     }
     Ok(match session.at {
         At::Work(_) => Some(Due::Work),

@@ -148,6 +148,13 @@ fn empty_work_is_said_to_be_empty() {
     let outcome = run(&home, &[]).succeeded();
     assert_eq!(one(&outcome)["outcome"], json!({ "kind": "completed" }));
     assert_eq!(one(&outcome)["changedFiles"], json!(["seen.txt"]));
+    let home = prepared(&nothing);
+    let arguments = arguments(&home);
+    let mut arguments = words(&arguments);
+    arguments.retain(|word| *word != "--json");
+    let told = home.run(&arguments).inside("repo").go().succeeded().stderr;
+    assert!(told.contains("\ncompleted, and nothing was changed\nused 4 of 200 turns"), "{told}");
+    assert!(told.contains("\n0 changed files in "), "{told}");
 }
 
 #[test]

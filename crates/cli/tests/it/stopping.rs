@@ -96,7 +96,7 @@ fn a_call_that_ends_within_the_grace_is_kept_and_nothing_more_begins() {
     fs::remove_file(worktree(&home).join("done.txt")).unwrap();
     let kept = story.lines().filter_map(|line| line.split_once("snapshot ")).next_back().unwrap().1;
     let kept = kept.split(':').next().unwrap().to_owned();
-    home.run(&["worktree", "restore", &kept]).inside("repo").go().succeeded();
+    home.run(&["worktree", "restore", &kept, "--worktree", &id]).inside("repo").go().succeeded();
     assert_eq!(fs::read_to_string(worktree(&home).join("done.txt")).unwrap(), "yes\n", "it was kept");
 }
 

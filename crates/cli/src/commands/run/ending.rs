@@ -39,10 +39,7 @@ pub(super) fn show(
     // A checkout that is gone has nothing to show, and that is no reason not to say how it ended.
     let changed = system.worktree_changes(drive.session).unwrap_or_default();
     let left = system.rehearsal_end(commands, drive.session)?.filter(|_| view.is_complete);
-    if let Some(left) = &left {
-        context.output.complain(left);
-    }
-    let outcome = judged(outcome_of(&row), left, &changed);
+    let outcome = judged(outcome_of(&row), left.clone(), &changed);
     let usage = Usage::of(&row.driven);
     let used = usage.as_ref().map(Usage::in_words).unwrap_or_default();
     let exit = match &outcome {
@@ -60,16 +57,16 @@ pub(super) fn show(
         let ended =
             Ended { view, outcome: &outcome, usage, worktree, branch, changed_files, rehearsal: true };
         context.output.text("", &ended)?;
+        left.iter().for_each(|left| context.output.complain(left));
         return Ok(exit);
     }
     step::show(context, &view)?;
     let files: String =
         changed.iter().map(|file| lines(&format!("{} {}", file.change, file.path), "  ")).collect();
     let number = count(changed.len() as u64, "changed file");
-    context.output.say(&format!("{outcome}"));
-    context.output.say(&used);
-    context.output.complain(&lines(&format!("{number} in {} on {}", drive.worktree, drive.branch), ""));
-    context.output.complain(&files);
+    let told = [outcome.to_string(), used, format!("{number} in {} on {}", drive.worktree, drive.branch)];
+    let told: String = told.iter().map(|line| lines(line, "")).chain([files]).collect();
+    context.output.complain(told.trim_end());
     Ok(exit)
 }
 
