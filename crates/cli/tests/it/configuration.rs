@@ -11,11 +11,16 @@ fn each_setting_names_its_origin() {
     shows!(home.longhaul(&["config", "show"]), @r"
         exit 0
         --- stdout
-        KEY              VALUE  ABOUT
-        bindings                the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
-        checkout.ports   0      how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
-        retention.blobs  90d    how long `gc` keeps the large contents of closed sessions
-        retention.disk   20G    above this size of the data directory `doctor` and `gc` warn
+        KEY                     VALUE       ABOUT
+        bindings                            the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
+        checkout.ports          0           how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
+        retention.blobs         90d         how long `gc` keeps the large contents of closed sessions
+        retention.disk          20G         above this size of the data directory `doctor` and `gc` warn
+        sandbox.accept_reduced  false       whether level `reduced` will do where level `full` does not work
+        sandbox.caches                      folders in the home that agents may change too, as `~/.cargo/registry,~/.npm`
+        sandbox.hosts                       hosts that are let through, as `docs.example.com,*.example.org:8443`
+        sandbox.level           full        how strong the walls around an agent are: `full`, `reduced` or `none`
+        sandbox.network         allow-list  what an agent reaches: `none`, `allow-list` (the hosts that are let through) or `open`
         --- stderr
     ");
     home.repository("shop");
@@ -26,11 +31,16 @@ fn each_setting_names_its_origin() {
     shows!(here(), @r"
         exit 0
         --- stdout
-        KEY              VALUE  ORIGIN
-        bindings                default
-        checkout.ports   0      default
-        retention.blobs  7d     [HOME]/shop/.longhaul/config.yml:2
-        retention.disk   20G    default
+        KEY                     VALUE       ORIGIN
+        bindings                            default
+        checkout.ports          0           default
+        retention.blobs         7d          [HOME]/shop/.longhaul/config.yml:2
+        retention.disk          20G         default
+        sandbox.accept_reduced  false       default
+        sandbox.caches                      default
+        sandbox.hosts                       default
+        sandbox.level           full        default
+        sandbox.network         allow-list  default
         --- stderr
     ");
     fs::create_dir_all(home.join("home/config")).unwrap();
@@ -39,11 +49,16 @@ fn each_setting_names_its_origin() {
     shows!(run.variable("LONGHAUL_RETENTION_DISK", "5G").go(), @r"
         exit 0
         --- stdout
-        KEY              VALUE  ORIGIN
-        bindings                default
-        checkout.ports   0      default
-        retention.blobs  30d    [HOME]/home/config/config.yml:3
-        retention.disk   5G     $LONGHAUL_RETENTION_DISK
+        KEY                     VALUE       ORIGIN
+        bindings                            default
+        checkout.ports          0           default
+        retention.blobs         30d         [HOME]/home/config/config.yml:3
+        retention.disk          5G          $LONGHAUL_RETENTION_DISK
+        sandbox.accept_reduced  false       default
+        sandbox.caches                      default
+        sandbox.hosts                       default
+        sandbox.level           full        default
+        sandbox.network         allow-list  default
         --- stderr
     ");
     shows!(home.longhaul(&["config", "show", "--origin", "--json", "-c", "retention.blobs=1d"]), @r#"
@@ -53,6 +68,11 @@ fn each_setting_names_its_origin() {
         {"key":"checkout.ports","value":"0","origin":"default","about":"how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on"}
         {"key":"retention.blobs","value":"1d","origin":"--config","about":"how long `gc` keeps the large contents of closed sessions"}
         {"key":"retention.disk","value":"20G","origin":"default","about":"above this size of the data directory `doctor` and `gc` warn"}
+        {"key":"sandbox.accept_reduced","value":"false","origin":"default","about":"whether level `reduced` will do where level `full` does not work"}
+        {"key":"sandbox.caches","value":"","origin":"default","about":"folders in the home that agents may change too, as `~/.cargo/registry,~/.npm`"}
+        {"key":"sandbox.hosts","value":"","origin":"default","about":"hosts that are let through, as `docs.example.com,*.example.org:8443`"}
+        {"key":"sandbox.level","value":"full","origin":"default","about":"how strong the walls around an agent are: `full`, `reduced` or `none`"}
+        {"key":"sandbox.network","value":"allow-list","origin":"default","about":"what an agent reaches: `none`, `allow-list` (the hosts that are let through) or `open`"}
         --- stderr
     "#);
 }
