@@ -11,17 +11,22 @@ fn each_setting_names_its_origin() {
     shows!(home.longhaul(&["config", "show"]), @r"
         exit 0
         --- stdout
-        KEY                    VALUE   ABOUT
-        bindings                       the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
-        budget.session.tokens  400k    how many tokens a session may use, in and out
-        budget.session.time    60m     how long a session may be at work; what waits for a person uses no time
-        budget.session.money   5usd    what a session may cost
-        budget.session.turns   200     how many turns a session may ask for
-        budget.task.money      20usd   what a session and all that it leads to may cost
-        budget.day.money       100usd  what all sessions of a day (UTC) may cost
-        checkout.ports         0       how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
-        retention.blobs        90d     how long `gc` keeps the large contents of closed sessions
-        retention.disk         20G     above this size of the data directory `doctor` and `gc` warn
+        KEY                     VALUE       ABOUT
+        bindings                            the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
+        budget.session.tokens   400k        how many tokens a session may use, in and out
+        budget.session.time     60m         how long a session may be at work; what waits for a person uses no time
+        budget.session.money    5usd        what a session may cost
+        budget.session.turns    200         how many turns a session may ask for
+        budget.task.money       20usd       what a session and all that it leads to may cost
+        budget.day.money        100usd      what all sessions of a day (UTC) may cost
+        checkout.ports          0           how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
+        retention.blobs         90d         how long `gc` keeps the large contents of closed sessions
+        retention.disk          20G         above this size of the data directory `doctor` and `gc` warn
+        sandbox.accept_reduced  false       whether level `reduced` will do where level `full` does not work
+        sandbox.caches                      folders in the home that agents may change too, as `~/.cargo/registry,~/.npm`
+        sandbox.hosts                       hosts that are let through, as `docs.example.com,*.example.org:8443`
+        sandbox.level           full        how strong the walls around an agent are: `full`, `reduced` or `none`
+        sandbox.network         allow-list  what an agent reaches: `none`, `allow-list` (the hosts that are let through) or `open`
         --- stderr
     ");
     home.repository("shop");
@@ -32,17 +37,22 @@ fn each_setting_names_its_origin() {
     shows!(here(), @r"
         exit 0
         --- stdout
-        KEY                    VALUE   ORIGIN
-        bindings                       default
-        budget.session.tokens  400k    default
-        budget.session.time    60m     default
-        budget.session.money   5usd    default
-        budget.session.turns   200     default
-        budget.task.money      20usd   default
-        budget.day.money       100usd  default
-        checkout.ports         0       default
-        retention.blobs        7d      [HOME]/shop/.longhaul/config.yml:2
-        retention.disk         20G     default
+        KEY                     VALUE       ORIGIN
+        bindings                            default
+        budget.session.tokens   400k        default
+        budget.session.time     60m         default
+        budget.session.money    5usd        default
+        budget.session.turns    200         default
+        budget.task.money       20usd       default
+        budget.day.money        100usd      default
+        checkout.ports          0           default
+        retention.blobs         7d          [HOME]/shop/.longhaul/config.yml:2
+        retention.disk          20G         default
+        sandbox.accept_reduced  false       default
+        sandbox.caches                      default
+        sandbox.hosts                       default
+        sandbox.level           full        default
+        sandbox.network         allow-list  default
         --- stderr
     ");
     fs::create_dir_all(home.join("home/config")).unwrap();
@@ -51,17 +61,22 @@ fn each_setting_names_its_origin() {
     shows!(run.variable("LONGHAUL_RETENTION_DISK", "5G").go(), @r"
         exit 0
         --- stdout
-        KEY                    VALUE   ORIGIN
-        bindings                       default
-        budget.session.tokens  400k    default
-        budget.session.time    60m     default
-        budget.session.money   5usd    default
-        budget.session.turns   200     default
-        budget.task.money      20usd   default
-        budget.day.money       100usd  default
-        checkout.ports         0       default
-        retention.blobs        30d     [HOME]/home/config/config.yml:3
-        retention.disk         5G      $LONGHAUL_RETENTION_DISK
+        KEY                     VALUE       ORIGIN
+        bindings                            default
+        budget.session.tokens   400k        default
+        budget.session.time     60m         default
+        budget.session.money    5usd        default
+        budget.session.turns    200         default
+        budget.task.money       20usd       default
+        budget.day.money        100usd      default
+        checkout.ports          0           default
+        retention.blobs         30d         [HOME]/home/config/config.yml:3
+        retention.disk          5G          $LONGHAUL_RETENTION_DISK
+        sandbox.accept_reduced  false       default
+        sandbox.caches                      default
+        sandbox.hosts                       default
+        sandbox.level           full        default
+        sandbox.network         allow-list  default
         --- stderr
     ");
     shows!(home.longhaul(&["config", "show", "--origin", "--json", "-c", "retention.blobs=1d"]), @r#"
@@ -77,6 +92,11 @@ fn each_setting_names_its_origin() {
         {"key":"checkout.ports","value":"0","origin":"default","about":"how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on"}
         {"key":"retention.blobs","value":"1d","origin":"--config","about":"how long `gc` keeps the large contents of closed sessions"}
         {"key":"retention.disk","value":"20G","origin":"default","about":"above this size of the data directory `doctor` and `gc` warn"}
+        {"key":"sandbox.accept_reduced","value":"false","origin":"default","about":"whether level `reduced` will do where level `full` does not work"}
+        {"key":"sandbox.caches","value":"","origin":"default","about":"folders in the home that agents may change too, as `~/.cargo/registry,~/.npm`"}
+        {"key":"sandbox.hosts","value":"","origin":"default","about":"hosts that are let through, as `docs.example.com,*.example.org:8443`"}
+        {"key":"sandbox.level","value":"full","origin":"default","about":"how strong the walls around an agent are: `full`, `reduced` or `none`"}
+        {"key":"sandbox.network","value":"allow-list","origin":"default","about":"what an agent reaches: `none`, `allow-list` (the hosts that are let through) or `open`"}
         --- stderr
     "#);
 }

@@ -31,7 +31,8 @@ fn a_damaged_stream_is_named_and_the_rest_can_be_read() {
         ok       git                      [version]
         ok       data directory           `[HOME]/home/data`
         ok       secrets                  kept out of everything that is stored
-        ok       configuration            10 settings
+        ok       sandbox                  level full works here
+        ok       configuration            15 settings
         ok       database                 whole
         problem  [damaged]  quarantined: the stored bytes of event 1 have changed
           remedy: run `longhaul doctor --rebuild`; if that does not help, `--recover`, or restore a backup
@@ -142,7 +143,8 @@ fn rebuilding_says_what_was_made_anew_and_then_looks() {
         ok      git             [version]
         ok      data directory  `[HOME]/home/data`
         ok      secrets         kept out of everything that is stored
-        ok      configuration   10 settings
+        ok      sandbox         level full works here
+        ok      configuration   15 settings
         ok      database        whole
         ok      streams         1 intact, 4 events
         ok      views           up to date, 1 session
@@ -165,7 +167,8 @@ fn a_checkup_in_json_is_one_row_for_each_thing_that_was_looked_at() {
         {"status":"ok","subject":"git","finding":"[version]","remedy":null}
         {"status":"ok","subject":"data directory","finding":"`[HOME]/home/data`, not made yet","remedy":null}
         {"status":"ok","subject":"secrets","finding":"kept out of everything that is stored","remedy":null}
-        {"status":"ok","subject":"configuration","finding":"10 settings","remedy":null}
+        {"status":"ok","subject":"sandbox","finding":"level full works here","remedy":null}
+        {"status":"ok","subject":"configuration","finding":"15 settings","remedy":null}
         {"status":"ok","subject":"database","finding":"not made yet; the first command that writes makes it","remedy":null}
         --- stderr
     "#);

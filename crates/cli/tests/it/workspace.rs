@@ -195,7 +195,8 @@ fn what_was_trusted_and_then_edited_has_changed() {
         ok       git               [version]
         ok       data directory    `[HOME]/home/data`
         ok       secrets           kept out of everything that is stored
-        ok       configuration     10 settings
+        ok       sandbox           level full works here
+        ok       configuration     15 settings
         ok       database          whole
         ok       streams           1 intact, 2 events
         ok       views             up to date, 0 sessions
