@@ -24,6 +24,7 @@ mod watch;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use longhaul_core::config::SetupCommand;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
 use longhaul_core::workflow::step::RunWhat;
@@ -44,6 +45,7 @@ pub(crate) use leftovers::is_dead;
 use leftovers::this_process;
 pub(crate) use leftovers::{SessionLabel, Whom};
 use permission::Refusal;
+use preparing::Ready;
 use switch::StopSwitch;
 pub use watch::Patience;
 use watch::Stopwatch;
@@ -71,6 +73,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         Ok(crew) => crew,
         Err(error) => return give_up(&commands, id, error),
     };
+    let setup = crew.as_ref().map(|crew| crew.setup.clone()).unwrap_or_default();
     while let Some(due) = due(&commands, id, crew.as_ref())? {
         if let Due::End = due {
             return system.end(&commands, id, Whom::Commands);
@@ -88,7 +91,8 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         let opened = crew.as_mut().map(|crew| crew.open_gateway(system, id, &token)).transpose();
         let sandbox = crew.as_ref().map(|crew| crew.sandbox.clone());
         let stopwatch = Stopwatch::start(&commands, id, epoch)?;
-        let driven = Driven { system, commands: &commands, id, epoch, label: &label, sandbox, stopwatch };
+        let (label, setup) = (&label, setup.as_slice());
+        let driven = Driven { system, commands: &commands, id, epoch, label, sandbox, setup, stopwatch };
         // Closed when this piece of work is done.
         let _gateway = match opened {
             Ok(gateway) => gateway,
@@ -167,6 +171,8 @@ struct Driven<'a> {
     /// The walls of an agent of ours. What it may have written is run behind them too.
     sandbox: Option<Sandbox>,
     stopwatch: Stopwatch,
+    /// What makes the checkout ready before anything is done in it.
+    setup: &'a [SetupCommand],
 }
 
 impl Driven<'_> {
@@ -228,6 +234,10 @@ impl Driven<'_> {
         }
         cleared?;
         self.system.bring_back(self.commands, self.id)?;
+        if let Ready::No(reasons) = self.make_ready(stop)? {
+            let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
+            return Ok(WorkResult::Done(could_not_run(messages.join("; "))));
+        }
         let place = Place::of(self)?;
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;

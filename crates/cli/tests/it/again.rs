@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::run::{arguments, kill_runners, left_over, prepared, runners, tree, words, worktree};
 use crate::running::wait_until;
 use crate::support::{Home, Outcome, git};
-use crate::walking::{one, workflow};
+use crate::walking::{advance, one, workflow};
 
 fn run(home: &Home) -> Outcome {
     home.run(&words(&arguments(home))).inside("repo").go()
@@ -105,6 +105,25 @@ otherwise: fail
     let before = warnings.split("restore ").nth(1).unwrap().split('`').next().unwrap().to_owned();
     restore(&home, &id, &before);
     assert_eq!(fs::read_to_string(worktree(&home).join("made.txt")).unwrap(), "once", "nothing is lost");
+}
+
+#[test]
+fn a_rewind_brings_back_the_files_of_a_session_that_somebody_else_drives() {
+    let home = prepared("");
+    let start = ["session", "start", "--workflow", "team.fix", "--goal", "fix it", "--json"];
+    let mut view = one(&home.run(&start).inside("repo").go().succeeded());
+    let id = view["sessionId"].as_str().unwrap().to_owned();
+    home.run(&["worktree", "new", &id]).inside("repo").go().succeeded();
+    let top = worktree(&home);
+    for name in ["looked", "changed"] {
+        fs::write(top.join(name), name).unwrap();
+        view = advance(&home, &view, &["--notes", "Done."]);
+    }
+    let rewound = rewind(&home, &id, "change").succeeded();
+    assert!(top.join("looked").exists() && !top.join("changed").exists(), "{rewound}");
+    let none = rewind(&home, &id, "look").succeeded();
+    assert!(none.stdout.contains("there is no snapshot of how this step began"), "{none}");
+    assert!(top.join("looked").exists(), "files are as they are");
 }
 
 #[test]
@@ -213,6 +232,20 @@ fn set_up_commands_run_behind_the_walls_before_the_first_turn() {
 }
 
 #[test]
+fn the_engines_own_work_waits_for_the_set_up_too() {
+    let home = with_setup("echo ran > ready.txt");
+    workflow(
+        &home,
+        "team.fix.yml",
+        "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n  - { id: first, run: { command: [test, -e, ready.txt], into: first } }\n  - { id: look, prompt: Look. }\n  - { id: change, prompt: Change it. }\n  - { id: check, prompt: Check it. }\n",
+    );
+    let outcome = run(&home);
+    assert_eq!(one(&outcome)["isComplete"], true, "{outcome}");
+    let finished = told(&story(&home, &id_of(&outcome)), &|value| value["result"]["ended"].is_string());
+    assert_eq!(finished[0]["result"]["outcome"], "passed", "{finished:#?}");
+}
+
+#[test]
 fn a_set_up_command_that_fails_parks_the_session_with_its_output_and_is_tried_again() {
     let home = with_setup("test -e fixed || { echo no such package; exit 7; }; echo ran > ready.txt");
     let outcome = run(&home);
@@ -274,12 +307,12 @@ const STEPS: u64 = 5;
 
 /// Steps that write, append, remove and replace files, by chance.
 fn plan(dice: &mut Dice) -> Plan {
-    let mut script = "cassette: 1\nturns:\n".to_owned();
-    let mut workflow = "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n".to_owned();
+    let mut script = vec!["cassette: 1\nturns:".to_owned()];
+    let mut workflow = vec!["longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:".to_owned()];
     let mut files: BTreeMap<String, String> = BTreeMap::from([("login.sh".into(), "test 1 -gt 1\n".into())]);
     let mut ends = BTreeMap::new();
     for step in 0..STEPS {
-        workflow.push_str(&format!("  - {{ id: s{step}, prompt: Go on. }}\n"));
+        workflow.push(format!("  - {{ id: s{step}, prompt: Go on. }}"));
         for _ in 0..=dice.below(3) {
             let (name, text) = (format!("f{}", dice.below(6)), dice.throw().to_string());
             let call = if dice.once_in(3) && files.contains_key(&name) {
@@ -292,12 +325,12 @@ fn plan(dice: &mut Dice) -> Plan {
                 files.insert(name.clone(), text.clone());
                 format!("write: {{ path: {name}, content: '{text}' }}")
             };
-            script.push_str(&format!("  - {{ match: {{ step: s{step} }}, tools: [ {{ {call} }} ] }}\n"));
+            script.push(format!("  - {{ match: {{ step: s{step} }}, tools: [ {{ {call} }} ] }}"));
         }
-        script.push_str(&format!("  - {{ match: {{ step: s{step} }}, complete: {{ notes: Done. }} }}\n"));
+        script.push(format!("  - {{ match: {{ step: s{step} }}, complete: {{ notes: Done. }} }}"));
         ends.insert(format!("s{step}"), files.clone());
     }
-    Plan { script, workflow, ends }
+    Plan { script: script.join("\n"), workflow: workflow.join("\n"), ends }
 }
 
 fn own_files(top: &Path) -> BTreeMap<String, String> {

@@ -69,13 +69,6 @@ impl Commands {
         Ok(last)
     }
 
-    /// Whether a session has a checkout of its own that no agent of ours works in.
-    pub(crate) fn has_own_files(&self, id: SessionId) -> Result<bool, Error> {
-        let session = self.load_session(id)?;
-        let is_there = session.workplace.is_some_and(|workplace| !workplace.is_gone);
-        Ok(is_there && session.agent.is_none())
-    }
-
     pub(crate) fn record_removal(&self, id: SessionId, by: &str, because: &str) -> Result<(), Error> {
         let (by, because) = (by.to_owned(), because.to_owned());
         self.put_on_record(id, &|| Command::RemoveCheckout { by: by.clone(), because: because.clone() })

@@ -83,14 +83,10 @@ impl Reader {
                     found.push((told.seq, artifacts));
                 }
                 SessionEvent::Reported { node: Some(node), kind: ReportKind::Artifact, ref report } => {
-                    let mut report = self.value(report)?;
-                    let name = report["name"].as_str().map(str::to_owned);
                     let step = steps.get(&node).cloned().unwrap_or_default();
                     let origin = Origin { session: id, step: &step, at: &told.at };
-                    let mut artifacts =
-                        artifacts_in(&origin, numbering.name(node, vec![report["value"].take()]));
-                    artifacts.iter_mut().for_each(|one| one.name.clone_from(&name));
-                    found.push((told.seq, artifacts));
+                    let named = numbering.name(node, vec![self.value(report)?]);
+                    found.push((told.seq, written(&origin, named)));
                 }
                 SessionEvent::Opened { .. }
                 | SessionEvent::DriverTaken { .. }
@@ -167,6 +163,16 @@ impl Numbering {
         *given += values.len();
         (first..).zip(values).map(|(index, value)| (artifact_id(self.session, node, index), value)).collect()
     }
+}
+
+/// What was written beside an answer: a name, and a value that is the artifact.
+fn written(origin: &Origin<'_>, reports: Vec<(String, Value)>) -> Vec<Artifact> {
+    let artifact = |(id, mut report): (String, Value)| {
+        let name = report["name"].as_str().map(str::to_owned);
+        let artifacts = artifacts_in(origin, vec![(id, report["value"].take())]);
+        artifacts.into_iter().map(move |artifact| Artifact { name: name.clone(), ..artifact })
+    };
+    reports.into_iter().flat_map(artifact).collect()
 }
 
 /// The answer that artifacts came with.

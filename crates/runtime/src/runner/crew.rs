@@ -175,8 +175,10 @@ impl Driven<'_> {
         let stop = StopSwitch::default();
         self.keeping_lease(&stop, || {
             self.clear_up()?;
-            if self.make_ready(crew, &stop)? == Ready::No {
-                return self.let_go();
+            match self.make_ready(&stop)? {
+                Ready::Yes => {}
+                Ready::Stopped => return self.let_go(),
+                Ready::No(reasons) => return self.commands.park_step(self.id, self.epoch, &reasons),
             }
             if self.epoch == Epoch(1) {
                 self.keep("the start")?;

@@ -1,11 +1,9 @@
 //! Making a checkout ready before its agent begins: the set-up commands, behind the same walls.
 
 use longhaul_agent::tools::Walls as _;
-use longhaul_core::session::Rejection;
 use longhaul_events::{AgentAct, Content, Reason};
 use serde_json::json;
 
-use super::crew::Crew;
 use super::{Driven, StopSwitch};
 use crate::error::Error;
 use crate::worktrees::{SetUp, SetupOutcome, SetupReport};
@@ -13,34 +11,32 @@ use crate::worktrees::{SetUp, SetupOutcome, SetupReport};
 /// How much of what a command printed goes into the reason of a park; all that is kept is in the log.
 const SHOWN_LETTERS: usize = 1000;
 
-/// Whether the agent can begin.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether the session can go on.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ready {
     Yes,
-    No,
+    /// Somebody else goes on.
+    Stopped,
+    No(Vec<Reason>),
 }
 
 impl Driven<'_> {
-    /// Runs the set-up commands unless they succeeded for these very lockfiles. A failure parks the session.
-    pub(super) fn make_ready(&self, crew: &Crew, stop: &StopSwitch) -> Result<Ready, Error> {
-        let walls = self.walls(&crew.sandbox, stop);
+    /// Runs the set-up commands unless they succeeded for these very lockfiles, and puts on record how that went.
+    pub(super) fn make_ready(&self, stop: &StopSwitch) -> Result<Ready, Error> {
+        let Some(sandbox) = self.sandbox.as_ref().filter(|_| !self.setup.is_empty()) else {
+            return Ok(Ready::Yes);
+        };
+        let walls = self.walls(sandbox, stop);
         let set_up =
-            self.system.set_up_with(self.id, &crew.setup, &mut |program| walls.run(program.clone()))?;
+            self.system.set_up_with(self.id, self.setup, &mut |program| walls.run(program.clone()))?;
         let Some(SetUp::Now(report)) = set_up else { return Ok(Ready::Yes) };
-        // What was stopped in the middle has not failed, and whoever stopped it goes on.
+        // What was stopped in the middle has not failed.
         if stop.is_stopped() {
-            return Ok(Ready::No);
+            return Ok(Ready::Stopped);
         }
         let outcomes = Content::Inline(json!(report.outcomes));
         self.commands.act(self.id, self.epoch, &[AgentAct::MadeReady { outcomes }])?;
-        if report.succeeded() {
-            return Ok(Ready::Yes);
-        }
-        match self.commands.park_step(self.id, self.epoch, &reasons(&report)) {
-            // The engine's own work comes first, and says itself what it lacks.
-            Ok(()) | Err(Error::Session(Rejection::NothingToPark)) => Ok(Ready::No),
-            Err(error) => Err(error),
-        }
+        Ok(if report.succeeded() { Ready::Yes } else { Ready::No(reasons(&report)) })
     }
 }
 

@@ -27,10 +27,11 @@ impl System {
             Err(error) => return Err(error),
         };
         let label = SessionLabel::of(id, &self.places().data)?;
-        let stopwatch = Stopwatch::start(commands, id, epoch)?;
-        let driven = Driven { system: self, commands, id, epoch, label: &label, sandbox: None, stopwatch };
+        let (label, stopwatch) = (&label, Stopwatch::start(commands, id, epoch)?);
+        let driven =
+            Driven { system: self, commands, id, epoch, label, sandbox: None, setup: &[], stopwatch };
         let back = driven.keeping_lease(&StopSwitch::default(), || {
-            leftovers::end(commands, id, (&label, epoch))?;
+            leftovers::end(commands, id, (label, epoch))?;
             self.bring_back(commands, id)
         });
         driven.let_go()?;

@@ -106,11 +106,6 @@ impl Home {
         id
     }
 
-    fn room(&self, session: &longhaul_core::session::Session) -> longhaul_agent::tools::Room {
-        let path = &session.workplace.as_ref().unwrap().checkout.path;
-        longhaul_agent::tools::Room::open(std::path::Path::new(path)).unwrap()
-    }
-
     fn did(&self, id: SessionId) -> Vec<AgentDid> {
         let reader = self.system().reader().unwrap().unwrap();
         let row = reader.find_session(&id.to_string()).unwrap();
@@ -273,7 +268,7 @@ fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
     let commands = system.commands().unwrap();
     let epoch = commands.take_driver(id, &this_process(), 60_000).unwrap();
     let session = commands.load_session(id).unwrap();
-    let (tip, room) = (session.tip().unwrap().clone(), home.room(&session));
+    let (tip, room) = (session.tip().unwrap().clone(), room(&session));
     let asked = Asked { workflow: "team.fix".into(), step: "change".into(), visit: 1 };
     let mut listener = Listener::default();
     let stopwatch = Stopwatch::start(&commands, id, epoch).unwrap();
@@ -292,6 +287,11 @@ fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
     let [first, second] = listener.told.as_slice() else { panic!("{:?}", listener.told) };
     assert!(first.len() == 1 && first[0].contains("died"), "{first:?}");
     assert!(second.is_empty(), "{second:?}");
+}
+
+fn room(session: &longhaul_core::session::Session) -> longhaul_agent::tools::Room {
+    let path = &session.workplace.as_ref().unwrap().checkout.path;
+    longhaul_agent::tools::Room::open(std::path::Path::new(path)).unwrap()
 }
 
 /// Hears what it is told, reads a file, and hands in.

@@ -180,8 +180,16 @@ fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
     let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
     let label = SessionLabel::of(id, &system.places().data).unwrap();
     let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
-    let driven =
-        Driven { system: &system, commands: &commands, id, epoch, label: &label, sandbox: None, stopwatch };
+    let driven = Driven {
+        system: &system,
+        commands: &commands,
+        id,
+        epoch,
+        label: &label,
+        sandbox: None,
+        setup: &[],
+        stopwatch,
+    };
     let stop = StopSwitch::default();
     let finished = driven.keeping_lease(&stop, || {
         stop.begin_calls();
