@@ -139,7 +139,15 @@ impl<'a> Call<'a> {
             Ok(question) => question,
             Err(refused) => return Ok(Err(refused)),
         };
-        let asked = self.waiting.on(asking.ask(context, reach, question)).await;
+        let desk = self.server.desk.clone();
+        // A client that has closed its side brings no answer, and the gate stays as it is.
+        let asking = async {
+            tokio::select! {
+                asked = asking.ask(context, reach, question) => asked,
+                () = desk.deserted() => Asked::Nobody,
+            }
+        };
+        let asked = self.waiting.on(asking).await;
         // The time that a person takes is theirs; what their word leads to has its own.
         self.desk = self.server.desk.until(Instant::now() + self.server.limits.patience);
         match asked {

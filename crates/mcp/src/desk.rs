@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime};
 
 use longhaul_runtime::types::SessionId;
 use longhaul_runtime::{Commands, Error, Reader, Settings, System};
+use tokio_util::sync::CancellationToken;
 
 use crate::name;
 use crate::refusal::Refusal;
@@ -26,6 +27,8 @@ struct Shared {
     kept: Mutex<Option<Kept>>,
     /// Set once nobody waits for answers any more.
     deserted: Arc<AtomicBool>,
+    /// The same for whoever waits instead of looking.
+    gone: CancellationToken,
 }
 
 /// The write side, and what the list of secrets looked like when it was opened.
@@ -38,7 +41,12 @@ struct Kept {
 impl Desk {
     /// Opens nothing and makes nothing.
     pub(crate) fn new(settings: Settings) -> Self {
-        let shared = Shared { settings, kept: Mutex::new(None), deserted: Arc::default() };
+        let shared = Shared {
+            settings,
+            kept: Mutex::new(None),
+            deserted: Arc::default(),
+            gone: CancellationToken::new(),
+        };
         Self { shared: Arc::new(shared), deadline: None }
     }
 
@@ -50,6 +58,12 @@ impl Desk {
     /// Nobody waits any more: calls are only finished.
     pub(crate) fn desert(&self) {
         self.shared.deserted.store(true, Ordering::Relaxed);
+        self.shared.gone.cancel();
+    }
+
+    /// Waits until nobody else waits any more.
+    pub(crate) async fn deserted(&self) {
+        self.shared.gone.cancelled().await;
     }
 
     fn settings(&self) -> &Settings {

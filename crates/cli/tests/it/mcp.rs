@@ -137,6 +137,29 @@ fn a_line_of_tiny_values_takes_no_more_memory_than_a_session_may() {
 }
 
 #[test]
+fn a_client_that_leaves_while_its_person_is_asked_is_not_waited_for() {
+    let home = Home::new();
+    workflow(
+        &home,
+        "team.sure.yml",
+        "longhaul: 1\nid: team.sure\nname: Sure\nversion: 1.0.0\nsteps:\n  - { id: plan, prompt: Plan., confirm: true }\n  - { id: act, prompt: Act. }\n",
+    );
+    let mut server = Server::start_with(&home, Era::Initialized, &json!({ "elicitation": {} }));
+    let folder = home.path.display().to_string();
+    let first = server.object(
+        "start_workflow",
+        &json!({ "workflowId": "team.sure", "workspacePath": folder, "goal": "tidy up" }),
+    );
+    server.send_call("continue_workflow", &json!({ "continueToken": handle(&first), "notes": "The plan." }));
+    assert_eq!(server.next()["method"], "elicitation/create");
+    let start = Instant::now();
+    server.end_with_words();
+    assert!(start.elapsed() < Duration::from_secs(3), "it took {:?}", start.elapsed());
+    let open = home.longhaul(&["gate", "list", "--json"]).succeeded().rows();
+    assert_eq!(open.len(), 1, "the answer is on record, and the gate is open: {open:?}");
+}
+
+#[test]
 fn a_leaf_is_for_a_session_that_is_there() {
     let home = Home::new();
     two_steps(&home);

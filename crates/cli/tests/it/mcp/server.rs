@@ -25,6 +25,11 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(home: &Home, era: Era) -> Self {
+        Self::start_with(home, era, &json!({}))
+    }
+
+    /// With a client that can do these things.
+    pub(crate) fn start_with(home: &Home, era: Era, capabilities: &Value) -> Self {
         let mut command = program(env!("CARGO_BIN_EXE_longhaul"));
         command.arg("mcp").current_dir(&home.path).env_clear().envs(home.variables());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -34,14 +39,13 @@ impl Server {
         let info = json!({ "name": "by-hand", "version": "1" });
         match era {
             Era::Initialized => {
-                let params =
-                    json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info });
+                let params = json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info });
                 assert_eq!(server.request("initialize", params)["result"]["protocolVersion"], "2025-11-25");
             }
             Era::Stateless => {
                 server.meta = Some(json!({
                     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-                    "io.modelcontextprotocol/clientCapabilities": {},
+                    "io.modelcontextprotocol/clientCapabilities": capabilities,
                     "io.modelcontextprotocol/clientInfo": info,
                 }));
             }
