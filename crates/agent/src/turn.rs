@@ -24,6 +24,8 @@ pub struct TurnRequest<'a> {
     pub asked: &'a Asked,
     /// The calls of its last turn, with how they ended.
     pub answers: &'a [Answered<'a>],
+    /// What somebody said to it since then.
+    pub told: &'a [String],
 }
 
 /// An answer.

@@ -7,6 +7,7 @@
 mod tests;
 
 use longhaul_events::{AgentAct, AgentCall, CallOrder, CallOutcome, Content, TokenCount, TurnFault};
+use serde_json::Value;
 
 /// How often an agent that only talks is told to go on.
 const MOST_NUDGES: u32 = 2;
@@ -31,6 +32,8 @@ pub struct Conversation {
     idle: u32,
     /// Whether the agent was told something since its last answer.
     is_nudged: bool,
+    /// What that was.
+    told: Vec<Content>,
     /// From which turn on it counts whether the agent gets anywhere: a person may have set it right.
     judged_from: usize,
     pub usage: TokenCount,
@@ -115,7 +118,7 @@ impl Conversation {
     /// Takes in one more act. Total: what is in the log has happened.
     pub fn apply(&mut self, act: &AgentAct) {
         match act {
-            AgentAct::Assigned { .. } => {}
+            AgentAct::Assigned { .. } | AgentAct::MadeReady { .. } => {}
             AgentAct::Answered { turn, said: _, calls, order, usage, ms: _ } => {
                 let calls_are_none = calls.is_empty();
                 let calls =
@@ -124,6 +127,7 @@ impl Conversation {
                 self.turns.push(TurnState { number: *turn, order: *order, calls });
                 self.faults.clear();
                 self.is_nudged = false;
+                self.told.clear();
                 self.usage.input += usage.input;
                 self.usage.output += usage.output;
             }
@@ -136,8 +140,12 @@ impl Conversation {
                     CallAt::Finished { outcome: *outcome, exit: *exit, result: result.clone() },
                 );
             }
-            AgentAct::Nudged { .. } => self.is_nudged = true,
-            AgentAct::Steered { .. } => {
+            AgentAct::Nudged { words, .. } => {
+                self.is_nudged = true;
+                self.told.push(Content::Inline(Value::String(words.clone())));
+            }
+            AgentAct::Steered { words, .. } => {
+                self.told.push(words.clone());
                 self.idle = 0;
                 self.is_nudged = true;
                 self.judged_from = self.turns.len();
@@ -158,6 +166,16 @@ impl Conversation {
     pub fn last_answers(&self) -> Vec<Answered<'_>> {
         let calls = self.turns.last().into_iter().flat_map(|turn| &turn.calls);
         calls.filter_map(CallState::answered).collect()
+    }
+
+    /// What somebody told the agent since its last turn.
+    pub fn told(&self) -> &[Content] {
+        &self.told
+    }
+
+    /// The number of the last turn that was answered.
+    pub fn last_turn(&self) -> Option<u32> {
+        self.turns.last().map(|turn| turn.number)
     }
 
     /// A call that an agent made.

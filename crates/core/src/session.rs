@@ -37,15 +37,15 @@ use longhaul_events::{
 use serde::{Deserialize, Serialize};
 
 pub use command::{
-    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewGate, NewStep, Onward, OpenSession,
-    PinWorkflow, RefuseAttempt, Rejection, RewindTo, channel_word,
+    Actor, Arrival, Command, FinishStep, GateAnswer, KeptAs, KeptSnapshot, NewGate, NewStep, Onward,
+    OpenSession, PinWorkflow, RefuseAttempt, Rejection, RewindTo, channel_word,
 };
 pub use decide::ATTEMPTS_LEFT;
 
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 4;
+pub const FOLD_VERSION: u32 = 5;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -102,6 +102,12 @@ pub struct Workplace {
     /// The newest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
+    /// The last node whose beginning is on record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begins: Option<NodeId>,
+    /// A snapshot that has to be back in its place before anybody goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<String>,
 }
 
 /// The workflow that a session follows.
@@ -317,10 +323,13 @@ impl Session {
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. } => {}
             SessionEvent::Agent { node: _, act } => self.take_act(act),
-            SessionEvent::Rewound { .. } => self.returns = 0,
+            SessionEvent::Rewound { restore, .. } => {
+                self.returns = 0;
+                self.want_back(restore.as_deref());
+            }
             SessionEvent::Closed { outcome } => self.close_with(outcome),
             SessionEvent::CheckoutMade { checkout } => self.settle_in(checkout),
-            SessionEvent::Snapshotted { snapshot, .. } => self.remember_snapshot(snapshot),
+            SessionEvent::Snapshotted { snapshot, begins, .. } => self.remember_snapshot(snapshot, *begins),
             SessionEvent::CheckoutRemoved { .. } => self.move_out(),
         }
     }
@@ -338,9 +347,20 @@ impl Session {
         }
     }
 
-    fn remember_snapshot(&mut self, snapshot: &str) {
+    fn remember_snapshot(&mut self, snapshot: &str, begins: Option<NodeId>) {
         if let Some(workplace) = &mut self.workplace {
             workplace.snapshot = Some(snapshot.to_owned());
+            workplace.begins = begins.or(workplace.begins);
+            // Whoever begins has what was wanted, or what a person chose instead.
+            if begins.is_some() {
+                workplace.due = None;
+            }
+        }
+    }
+
+    fn want_back(&mut self, snapshot: Option<&str>) {
+        if let (Some(workplace), Some(snapshot)) = (&mut self.workplace, snapshot) {
+            workplace.due = Some(snapshot.to_owned());
         }
     }
 
@@ -351,8 +371,11 @@ impl Session {
     }
 
     fn settle_in(&mut self, checkout: &OwnCheckout) {
-        let snapshot = self.workplace.take().and_then(|before| before.snapshot);
-        self.workplace = Some(Workplace { checkout: checkout.clone(), is_gone: false, snapshot });
+        let (checkout, before) = (checkout.clone(), self.workplace.take());
+        self.workplace = Some(match before {
+            Some(before) => Workplace { checkout, is_gone: false, ..before },
+            None => Workplace { checkout, is_gone: false, snapshot: None, begins: None, due: None },
+        });
     }
 
     fn close_with(&mut self, outcome: &CloseOutcome) {

@@ -10,6 +10,8 @@ use crate::content::Content;
 pub enum AgentAct {
     /// Who answers from here on, with all that another process needs to go on with it.
     Assigned { agent: String, settings: Content },
+    /// The set-up commands of the checkout were run, and went like this.
+    MadeReady { outcomes: Content },
     /// A turn has its answer, and is never asked again.
     Answered { turn: u32, said: Content, calls: Vec<AgentCall>, order: CallOrder, usage: TokenCount, ms: u64 },
     /// A turn was asked, and no answer came.

@@ -189,6 +189,9 @@ pub enum SessionEvent {
         to: NodeId,
         reason: Content,
         by: String,
+        /// The snapshot that has to be back in the session's own checkout before anybody goes on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        restore: Option<String>,
     },
     /// A completed session was asked for more.
     Continued {
@@ -210,6 +213,9 @@ pub enum SessionEvent {
         /// What could not be kept, in words.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         left_out: Vec<String>,
+        /// Where the session stood, if that is what it began with there.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        begins: Option<NodeId>,
     },
     /// The checkout is gone. All that was in it is in the snapshot.
     CheckoutRemoved {
@@ -248,6 +254,8 @@ pub enum ReportKind {
     Fact,
     /// A question that it cannot settle.
     Question,
+    /// A value under a name, for whoever works on it later.
+    Artifact,
 }
 
 /// How a session ended.
@@ -379,9 +387,9 @@ impl SessionEvent {
 
 fn agent_parts(act: &mut AgentAct) -> Parts<'_> {
     match act {
-        AgentAct::Assigned { settings: content, .. } | AgentAct::CallFinished { result: content, .. } => {
-            Parts::of(content)
-        }
+        AgentAct::Assigned { settings: content, .. }
+        | AgentAct::CallFinished { result: content, .. }
+        | AgentAct::MadeReady { outcomes: content } => Parts::of(content),
         AgentAct::Answered { said, calls, .. } => {
             calls.iter_mut().fold(Parts::of(said), |parts, call| parts.and(&mut call.arguments))
         }

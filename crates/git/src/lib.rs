@@ -29,7 +29,8 @@ pub use folder::{FOLDER_LIMIT_BYTES, FolderEntry, Mode, has_path, read_folder};
 pub use head::{Head, head, resolve};
 pub use object_id::ObjectId;
 pub use snapshot::{
-    Change, ChangeKind, Kept, LeftOut, Merged, News, Restored, Snapshot, Snapshots, TakeSnapshot, Target,
+    Change, ChangeKind, Kept, LeftOut, Merged, News, Restored, Since, Snapshot, Snapshots, TakeSnapshot,
+    Target,
 };
 pub use version::{Version, version};
 pub use whereabouts::{Whereabouts, linked_worktrees, whereabouts};

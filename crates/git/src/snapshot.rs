@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 pub use bring::Restored;
-pub use compare::{Change, ChangeKind, Merged, Target};
+pub use compare::{Change, ChangeKind, Merged, Since, Target};
 pub use history::Kept;
 pub use listing::LeftOut;
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod acting;
 pub(crate) mod carrying;
-mod checkout;
+pub(crate) mod checkout;
 mod keeping;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;

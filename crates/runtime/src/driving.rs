@@ -63,7 +63,8 @@ impl System {
         };
         let made = self.make_worktree(commands, &worktree)?;
         let Script { path, text } = new.cassette;
-        let assignment = Assignment { cassette: text, path, level: new.walls };
+        let setup = self.config()?.checkout.setup;
+        let assignment = Assignment { cassette: text, path, level: new.walls, setup };
         commands.assign(session, "rehearsal", &json!(assignment))?;
         self.start_runner(session)?;
         let mut warnings = view.warnings;
@@ -101,7 +102,7 @@ impl System {
         let path = settings["path"].as_str().unwrap_or("the cassette");
         let mut agent = Rehearsal::new(cassette::parse(path, text)?);
         commands.each_turn(id, |asked, talk| {
-            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers() });
+            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers(), told: &[] });
         })?;
         Ok(agent.end().err())
     }

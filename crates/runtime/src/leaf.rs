@@ -7,6 +7,7 @@ mod arguments;
 mod complete;
 mod read;
 mod report;
+mod write;
 
 use longhaul_core::walk::view::StepView;
 use longhaul_events::SessionId;
@@ -72,8 +73,15 @@ pub enum Told {
 }
 
 /// What there is so far. Later parts add rows.
-pub const TOOLS: [Tool; 6] =
-    [complete::TOOL, report::ISSUE, report::WORKFLOW_BUG, report::FACT, report::QUESTION, read::TOOL];
+pub const TOOLS: [Tool; 7] = [
+    complete::TOOL,
+    report::ISSUE,
+    report::WORKFLOW_BUG,
+    report::FACT,
+    report::QUESTION,
+    read::TOOL,
+    write::TOOL,
+];
 
 /// A text; that it is there was seen before.
 fn text<'a>(arguments: &'a Map<String, Value>, name: &str) -> &'a str {

@@ -7,9 +7,12 @@ mod agent;
 mod crew;
 mod gather;
 mod giving_up;
+mod interrupted;
 pub(crate) mod leftovers;
 mod perform;
 mod permission;
+mod preparing;
+mod returning;
 #[cfg(test)]
 mod tests;
 mod wait;
@@ -19,6 +22,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use longhaul_core::config::SetupCommand;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
 use longhaul_core::workflow::step::RunWhat;
@@ -38,6 +42,7 @@ pub use crew::Walled;
 pub(crate) use leftovers::is_dead;
 use leftovers::{SessionLabel, this_process};
 use permission::Refusal;
+use preparing::Ready;
 
 /// How long a runner that died keeps others waiting.
 const LEASE_MS: u64 = 15_000;
@@ -57,6 +62,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
     let commands = system.commands()?;
     let label = SessionLabel::of(id, &system.places().data)?;
     let mut crew = Crew::of(system, &commands, id)?;
+    let setup = crew.as_ref().map(|crew| crew.setup.clone()).unwrap_or_default();
     while let Some(due) = due(&commands, id, crew.as_ref())? {
         let epoch = match commands.take_driver(id, &this_process(), LEASE_MS) {
             Ok(epoch) => epoch,
@@ -65,7 +71,8 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(error) => return Err(error),
         };
         let sandbox = crew.as_ref().map(|crew| crew.sandbox.clone());
-        let driven = Driven { system, commands: &commands, id, epoch, label: &label, sandbox };
+        let setup = &setup;
+        let driven = Driven { system, commands: &commands, id, epoch, label: &label, sandbox, setup };
         let done = match (due, &mut crew) {
             (Due::Step, Some(crew)) => driven.have_done(crew),
             (Due::Step, None) | (Due::Work, _) => driven.work(),
@@ -104,6 +111,8 @@ struct Driven<'a> {
     label: &'a SessionLabel,
     /// The walls of an agent of ours. What it may have written is run behind them too.
     sandbox: Option<Sandbox>,
+    /// What makes the checkout ready before anything is done in it.
+    setup: &'a [SetupCommand],
 }
 
 impl Driven<'_> {
@@ -150,6 +159,11 @@ impl Driven<'_> {
             ))));
         }
         cleared?;
+        self.system.bring_back(self.commands, self.id)?;
+        if let Ready::No(reasons) = self.make_ready(stop)? {
+            let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
+            return Ok(WorkResult::Done(could_not_run(messages.join("; "))));
+        }
         let place = Place::of(self)?;
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;

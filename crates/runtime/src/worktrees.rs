@@ -12,6 +12,7 @@ mod list;
 mod making;
 mod ready;
 mod setup;
+mod since;
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +27,9 @@ pub use keeping::{ChangedFile, KeptRow, RestoredWorktree};
 pub use list::{Orphan, WorktreeRow};
 pub use making::{MadeWorktree, NewWorktree};
 pub use ready::SecretFiles;
+pub(crate) use setup::SetUp;
 pub use setup::{SetupOutcome, SetupReport};
+pub(crate) use since::NOTHING_KEPT;
 
 use crate::error::Error;
 use crate::places::Places;

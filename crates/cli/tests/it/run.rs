@@ -36,7 +36,7 @@ turns:
     complete: { notes: It holds. }
 ";
 
-fn prepared(script: &str) -> Home {
+pub(crate) fn prepared(script: &str) -> Home {
     let home = Home::new();
     let repository = home.repository("repo");
     fs::write(repository.join("login.sh"), "test 1 -gt 1\n").unwrap();
@@ -47,19 +47,19 @@ fn prepared(script: &str) -> Home {
     home
 }
 
-fn arguments(home: &Home) -> Vec<String> {
+pub(crate) fn arguments(home: &Home) -> Vec<String> {
     let cassette = home.join("run.yml").display().to_string();
     ["run", "--workflow", "team.fix", "--goal", "fix it", "--cassette", &cassette, "--json"]
         .map(str::to_owned)
         .into()
 }
 
-fn words(arguments: &[String]) -> Vec<&str> {
+pub(crate) fn words(arguments: &[String]) -> Vec<&str> {
     arguments.iter().map(String::as_str).collect()
 }
 
 /// The worktree of the only session.
-fn worktree(home: &Home) -> PathBuf {
+pub(crate) fn worktree(home: &Home) -> PathBuf {
     let only = |folder: PathBuf| {
         let mut entries = fs::read_dir(&folder).unwrap();
         let first = entries.next().unwrap().unwrap().path();
@@ -70,7 +70,7 @@ fn worktree(home: &Home) -> PathBuf {
 }
 
 /// Every file with what is in it, but for git's own.
-fn tree(top: &Path) -> Vec<(String, String)> {
+pub(crate) fn tree(top: &Path) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = crate::support::files(top)
         .into_iter()
         .filter(|path| !path.starts_with(top.join(".git")) && path.is_file())
@@ -150,6 +150,26 @@ fn a_turn_that_was_not_played_is_said() {
 }
 
 #[test]
+fn a_parked_session_costs_no_process_and_holds_nothing() {
+    let home = prepared("cassette: 1\nturns:\n  - { say: a }\n  - { say: b }\n  - { say: c }\n");
+    let outcome = home.run(&words(&arguments(&home))).inside("repo").go();
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    wait_until("its runner is gone", || runners(&home).is_empty());
+    assert_eq!(left_over(&home), [0; 0], "a process, and so a thread or a timer, would be here");
+    let row = one(&home.longhaul(&["session", "list", "--all", "--json"]));
+    assert_eq!(row["state"], "parked", "{row}");
+    let reader = home.system().reader().unwrap().unwrap();
+    assert_eq!(reader.find_session(row["id"].as_str().unwrap()).unwrap().driver, None);
+    let is_socket = |path: &PathBuf| {
+        use std::os::unix::fs::FileTypeExt as _;
+        fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket())
+    };
+    let sockets: Vec<PathBuf> =
+        crate::support::files(&home.longhaul_home()).into_iter().filter(is_socket).collect();
+    assert!(sockets.is_empty(), "{sockets:?}");
+}
+
+#[test]
 fn heavy_a_run_whose_runner_is_killed_at_any_moment_comes_to_the_same_end() {
     let mut kills = 0;
     for round in 0..times(4, 200) {
@@ -169,18 +189,18 @@ fn heavy_a_run_whose_runner_is_killed_at_any_moment_comes_to_the_same_end() {
         let distinct: std::collections::BTreeSet<_> = turns.iter().collect();
         assert!(turns.len() >= 6, "{turns:?}");
         assert_eq!(turns.len(), distinct.len(), "no turn of a step is asked again: {turns:?}");
-        assert_eq!(kill_runners(&home), 0, "nobody is left");
+        assert_eq!(left_over(&home), [0; 0], "nobody is left");
     }
     assert!(kills > 0, "no runner was ever caught");
 }
 
 /// Kills the runners of this home without a warning; says how many there were.
-fn kill_runners(home: &Home) -> usize {
+pub(crate) fn kill_runners(home: &Home) -> usize {
     let kill = |process: &u32| program("kill").args(["-9", &process.to_string()]).status().unwrap().success();
     runners(home).iter().filter(|process| kill(process)).count()
 }
 
-fn runners(home: &Home) -> Vec<u32> {
+pub(crate) fn runners(home: &Home) -> Vec<u32> {
     let own = home.longhaul_home().display().to_string();
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let processes = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
@@ -190,6 +210,22 @@ fn runners(home: &Home) -> Vec<u32> {
         is_ours && read("cmdline").split(|byte| *byte == 0).nth(1) == Some(b"runner")
     };
     processes.filter(is_runner).collect()
+}
+
+/// All processes that work for a session of this home, or were started by somebody who does.
+pub(crate) fn left_over(home: &Home) -> Vec<u32> {
+    let mut marks = vec![home.longhaul_home().display().to_string()];
+    for row in home.longhaul(&["session", "list", "--all", "--json"]).rows() {
+        marks.push(row["id"].as_str().unwrap().to_owned());
+    }
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let processes = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_marked = |process: &u32| {
+        let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        let environment = String::from_utf8_lossy(&environment).into_owned();
+        marks.iter().any(|mark| environment.contains(mark))
+    };
+    processes.filter(is_marked).collect()
 }
 
 /// The step and number of every turn that was answered.

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path};
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_saphyr::Spanned;
 
 use super::{Error, Layer, Origin, PORTS, Row, number};
@@ -20,7 +20,8 @@ pub struct CheckoutConfig {
 }
 
 /// A command that is run once for each state of the lockfiles.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SetupCommand {
     pub run: Vec<String>,
     pub timeout_ms: u64,

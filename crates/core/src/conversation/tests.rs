@@ -106,6 +106,17 @@ fn an_agent_that_only_talks_is_told_so_twice_and_then_stopped() {
 }
 
 #[test]
+fn what_an_agent_was_told_is_there_until_its_next_answer() {
+    let mut acts = vec![answered(1, &[])];
+    acts.push(AgentAct::Nudged { turn: 2, words: "go on".into() });
+    acts.push(AgentAct::Steered { words: Content::Inline(json!("the other file")), by: "ada".into() });
+    let told = [Content::Inline(json!("go on")), Content::Inline(json!("the other file"))];
+    assert_eq!(Conversation::fold(&acts).told(), told);
+    acts.push(answered(2, &["read"]));
+    assert!(Conversation::fold(&acts).told().is_empty());
+}
+
+#[test]
 fn the_same_call_again_and_again_gets_a_hint_and_then_an_end() {
     let mut acts = Vec::new();
     for turn in 1..=3 {

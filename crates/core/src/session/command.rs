@@ -144,11 +144,21 @@ pub enum Command {
     },
     KeepSnapshot {
         kept: KeptSnapshot,
+        as_what: KeptAs,
     },
     RemoveCheckout {
         by: String,
         because: String,
     },
+}
+
+/// What a snapshot is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KeptAs {
+    /// What the session begins with at this node; a rewind comes back to it.
+    Beginning(NodeId),
+    /// Files as they happen to be.
+    Between,
 }
 
 /// What was kept of a checkout.
@@ -275,6 +285,8 @@ pub struct RewindTo {
     pub reason: Content,
     pub by: String,
     pub restored: Restored,
+    /// The snapshot that has to be back in the session's own checkout.
+    pub restore: Option<String>,
     pub nonce: Nonce,
     /// The step, the work or the gate that the session stands at again.
     pub arrival: Arrival,

@@ -6,8 +6,8 @@ use longhaul_events::{
 };
 
 use super::command::{
-    Actor, Arrival, Command, FinishStep, GateAnswer, KeptSnapshot, NewGate, NewStep, Onward, OpenSession,
-    RefuseAttempt, Rejection, RewindTo,
+    Actor, Arrival, Command, FinishStep, GateAnswer, KeptAs, KeptSnapshot, NewGate, NewStep, Onward,
+    OpenSession, RefuseAttempt, Rejection, RewindTo,
 };
 use super::{Lease, MOST_RETURNS, OpenGate, Session, Workplace};
 
@@ -98,7 +98,7 @@ impl Session {
             Command::Park { epoch, reasons } => self.park(epoch, reasons),
             Command::Close { actor, outcome } => self.close(actor, outcome),
             Command::MakeCheckout { checkout } => self.make_checkout(checkout),
-            Command::KeepSnapshot { kept } => self.keep_snapshot(kept),
+            Command::KeepSnapshot { kept, as_what } => self.keep_snapshot(kept, as_what),
             Command::RemoveCheckout { by, because } => self.remove_checkout(by, because),
         }
     }
@@ -112,20 +112,26 @@ impl Session {
         }
     }
 
-    /// The same snapshot is put on record once.
-    fn keep_snapshot(&self, kept: KeptSnapshot) -> Result<Vec<SessionEvent>, Rejection> {
+    /// The same snapshot is put on record once, and once more if another node begins with it.
+    fn keep_snapshot(&self, kept: KeptSnapshot, as_what: KeptAs) -> Result<Vec<SessionEvent>, Rejection> {
         let KeptSnapshot { snapshot, tree, head, because, left_out } = kept;
         let workplace = self.workplace.as_ref().ok_or(Rejection::NoCheckout)?;
-        if workplace.snapshot.as_ref() == Some(&snapshot) {
+        let node = self.node();
+        let begins = match as_what {
+            // Somebody may have taken the session elsewhere meanwhile.
+            KeptAs::Beginning(begun) => node.filter(|node| *node == begun),
+            KeptAs::Between => None,
+        };
+        let is_known = begins.is_none() || workplace.begins == begins;
+        if is_known && workplace.snapshot.as_ref() == Some(&snapshot) {
             return Ok(Vec::new());
         }
-        let node = self.node();
-        Ok(vec![SessionEvent::Snapshotted { node, snapshot, tree, head, because, left_out }])
+        Ok(vec![SessionEvent::Snapshotted { node, snapshot, tree, head, because, left_out, begins }])
     }
 
     fn remove_checkout(&self, by: String, because: String) -> Result<Vec<SessionEvent>, Rejection> {
         match &self.workplace {
-            Some(Workplace { checkout, is_gone: false, snapshot }) => {
+            Some(Workplace { checkout, is_gone: false, snapshot, .. }) => {
                 let (name, snapshot) = (checkout.name.clone(), snapshot.clone());
                 Ok(vec![SessionEvent::CheckoutRemoved { name, snapshot, by, because }])
             }
@@ -292,13 +298,13 @@ impl Session {
         if matches!(self.closed, Some(CloseOutcome::Cancelled { .. })) {
             return Err(Rejection::Cancelled);
         }
-        let RewindTo { node, reason, by, restored, nonce, arrival } = rewind;
+        let RewindTo { node, reason, by, restored, restore, nonce, arrival } = rewind;
         if node.0 > self.seq {
             return Err(Rejection::NoSuchNode { node });
         }
         // A person's word goes before a runner's: it learns of it when it next renews.
         let mut events = self.released();
-        events.push(SessionEvent::Rewound { to: node, reason, by });
+        events.push(SessionEvent::Rewound { to: node, reason, by, restore });
         let left = self.node();
         events.push(SessionEvent::Forked { from: node, nonce, left, restored: Some(Box::new(restored)) });
         self.trail(&mut events).go(Some(node), arrival.into());

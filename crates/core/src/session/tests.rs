@@ -193,7 +193,8 @@ fn going_back_by_older_handles_comes_to_an_end() {
         assert_eq!(back(&mut history), Ok(()));
     }
     assert_eq!(back(&mut history), Err(Rejection::TooManyReturns { returns: MOST_RETURNS }));
-    let rewound = SessionEvent::Rewound { to: NodeId(Seq(2)), by: "ada".into(), reason: text("go") };
+    let rewound =
+        SessionEvent::Rewound { to: NodeId(Seq(2)), by: "ada".into(), reason: text("go"), restore: None };
     history.push(rewound);
     assert_eq!(back(&mut history), Ok(()), "a person has looked at it");
 }
@@ -314,10 +315,43 @@ fn own_checkout() -> OwnCheckout {
 }
 
 fn kept(snapshot: &str) -> Command {
+    kept_as(snapshot, KeptAs::Between)
+}
+
+fn kept_as(snapshot: &str, as_what: KeptAs) -> Command {
     let because = "step `build` ended".to_owned();
     let (tree, head) = ("c0".to_owned(), None);
     let kept = KeptSnapshot { snapshot: snapshot.to_owned(), tree, head, because, left_out: Vec::new() };
-    Command::KeepSnapshot { kept }
+    Command::KeepSnapshot { kept, as_what }
+}
+
+#[test]
+fn what_a_rewind_wants_back_is_due_until_the_step_begins_with_it() {
+    let mut session = session(&[opened(), handed_out(2, None, FIRST)]);
+    let first = NodeId(Seq(2));
+    let mut go = |command: Command| {
+        let events = session.decide(command).unwrap();
+        events.iter().for_each(|event| session.apply(event));
+        (events.len(), session.workplace.clone().unwrap(), session.node().unwrap())
+    };
+    go(Command::MakeCheckout { checkout: own_checkout() });
+    let (_, begun, _) = go(kept_as("b1", KeptAs::Beginning(first)));
+    assert_eq!((begun.begins, begun.due), (Some(first), None));
+    assert_eq!(go(kept_as("b1", KeptAs::Beginning(first))).0, 0, "it is known");
+    go(kept("b2"));
+    let restored = Restored { step: StepId("build".into()), place: Place::default(), vars: BTreeMap::new() };
+    let arrival = Arrival::Work { step: StepId("build".into()), place: Place::default() };
+    let (reason, by, restore) = (text("go"), "ada".into(), Some("b1".into()));
+    let rewind = RewindTo { node: first, reason, by, restored, restore, nonce: FIRST, arrival };
+    let (_, wanted, second) = go(Command::Rewind { rewind });
+    assert_eq!(wanted.due.as_deref(), Some("b1"));
+    assert_ne!(second, first);
+    for late in [kept("b3"), kept_as("b4", KeptAs::Beginning(first))] {
+        assert_eq!(go(late).1.due.as_deref(), Some("b1"), "whoever is late changes nothing");
+    }
+    let (events, back, _) = go(kept_as("b1", KeptAs::Beginning(second)));
+    assert_eq!((events, back.due, back.begins), (1, None, Some(second)));
+    assert_eq!(back.snapshot.as_deref(), Some("b1"));
 }
 
 #[test]

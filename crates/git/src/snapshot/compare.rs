@@ -26,6 +26,14 @@ pub enum ChangeKind {
     TypeChanged,
 }
 
+/// What happened to files since a moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Since {
+    pub changes: Vec<Change>,
+    /// `None` if it is too long to be read.
+    pub patch: Option<Vec<u8>>,
+}
+
 /// The branch that work is meant for, and the commit of it that the work began at.
 #[derive(Debug, Clone, Copy)]
 pub struct Target<'a> {
@@ -61,6 +69,24 @@ impl Snapshots {
         let showing = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--binary"];
         let git = self.git().args(showing).args([wanted.base.as_str(), tree.as_str()]);
         git.answer_limit_bytes(LIST_LIMIT_BYTES).run()?.succeeded()
+    }
+
+    /// What differs from another snapshot or tree, with a patch if that is not longer than `limit_bytes`.
+    pub fn since(
+        &self,
+        wanted: &TakeSnapshot<'_>,
+        from: &ObjectId,
+        limit_bytes: usize,
+    ) -> Result<Since, Error> {
+        let tree = self.current_tree(wanted)?;
+        let changes = self.changes_between(from, &tree)?;
+        let showing = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames"];
+        let git = self.git().args(showing).args([from.as_str(), tree.as_str()]);
+        let patch = match git.answer_limit_bytes(limit_bytes).run() {
+            Err(Error::AnswerTooLarge { .. }) => None,
+            shown => Some(shown?.succeeded()?),
+        };
+        Ok(Since { changes, patch })
     }
 
     fn current_tree(&self, wanted: &TakeSnapshot<'_>) -> Result<ObjectId, Error> {

@@ -8,8 +8,15 @@ use serde_json::{Value, json};
 use crate::client::{Client, ERAS, Era, Home};
 use crate::walking::TWO;
 
-const NAMES: [&str; 6] =
-    ["complete_step", "report_issue", "report_workflow_bug", "note_fact", "ask_coordinator", "read_artifact"];
+const NAMES: [&str; 7] = [
+    "complete_step",
+    "report_issue",
+    "report_workflow_bug",
+    "note_fact",
+    "ask_coordinator",
+    "read_artifact",
+    "write_artifact",
+];
 
 fn begin(home: &Home, goal: &str) -> (SessionId, Value) {
     let (system, new) = (
@@ -47,6 +54,9 @@ async fn a_leaf_walks_its_session_and_puts_reports_on_record_once() {
         client.object("note_fact", json!({ "fact": "Tests need a database.", "evidence": "README" })).await;
         client.object("ask_coordinator", json!({ "question": "Which?" })).await;
         client.object("report_workflow_bug", json!({ "summary": "step `act` says nothing" })).await;
+        for _ in 0..2 {
+            client.object("write_artifact", json!({ "name": "plan", "value": ["look", "act"] })).await;
+        }
         let answer =
             json!({ "continueToken": first["continueToken"], "notes": "x", "context": { "size": "small" } });
         let second = client.object("complete_step", answer.clone()).await;
@@ -60,8 +70,19 @@ async fn a_leaf_walks_its_session_and_puts_reports_on_record_once() {
         };
         let story = reader.story(&row, Telling::Events).unwrap();
         let kinds: Vec<ReportKind> = story.iter().filter_map(|entry| kind(&entry.what)).collect();
-        let said = [ReportKind::Issue, ReportKind::Fact, ReportKind::Question, ReportKind::WorkflowBug];
+        let said = [
+            ReportKind::Issue,
+            ReportKind::Fact,
+            ReportKind::Question,
+            ReportKind::WorkflowBug,
+            ReportKind::Artifact,
+        ];
         assert_eq!(kinds, said);
+        let listed = client.object("read_artifact", json!({})).await;
+        let id = listed["artifacts"][0]["artifactId"].as_str().unwrap().to_owned();
+        assert_eq!(listed["artifacts"][0]["name"], "plan", "{listed:#}");
+        let read = client.object("read_artifact", json!({ "artifactId": id })).await;
+        assert_eq!(read["artifact"]["value"], json!(["look", "act"]), "{read:#}");
     }
 }
 
@@ -100,6 +121,9 @@ async fn what_a_report_lacks_is_named() {
         ("ask_coordinator", json!({ "question": "x", "urgent": true })),
         ("report_issue", json!({ "summary": "x", "severity": "huge" })),
         ("ask_coordinator", json!({ "question": "x", "options": [1] })),
+        ("write_artifact", json!({ "value": "x" })),
+        ("write_artifact", json!({ "name": "x", "value": "x".repeat(300_000) })),
+        ("write_artifact", json!({ "name": "x".repeat(200), "value": 1 })),
         ("complete_step", json!({ "notes": "x" })),
         ("complete_step", json!({ "notes": 7 })),
     ] {

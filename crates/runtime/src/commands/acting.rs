@@ -108,6 +108,7 @@ impl Commands {
                 turns.read = turns.read.plus(1);
                 match event {
                     SessionEvent::StepHandedOut { node, step, .. } => turns.hand_out(node, step),
+                    SessionEvent::DriverExpired { epoch, .. } => turns.death = Some(epoch),
                     event => look(turns, event),
                 }
             }
@@ -122,6 +123,8 @@ impl Commands {
 pub(crate) struct Turns {
     /// How far the session was read.
     read: Seq,
+    /// The last driver whose lease nobody gave back.
+    death: Option<Epoch>,
     workflow: String,
     visits: BTreeMap<StepId, u32>,
     steps: BTreeMap<NodeId, (StepId, u32)>,
@@ -129,13 +132,18 @@ pub(crate) struct Turns {
 
 impl Turns {
     const fn of(workflow: String) -> Self {
-        Self { read: Seq(0), workflow, visits: BTreeMap::new(), steps: BTreeMap::new() }
+        Self { read: Seq(0), death: None, workflow, visits: BTreeMap::new(), steps: BTreeMap::new() }
     }
 
     fn hand_out(&mut self, node: NodeId, step: StepId) {
         let visits = self.visits.entry(step.clone()).or_default();
         *visits += 1;
         self.steps.insert(node, (step, *visits));
+    }
+
+    /// Whether the driver before this one died.
+    pub(crate) fn follows_death(&self, epoch: Epoch) -> bool {
+        self.death.is_some_and(|dead| dead.plus(1) == epoch)
     }
 
     /// Where a session stands that asks at this node.

@@ -1,11 +1,19 @@
 //! What is put on record about the files of a session.
 
-use longhaul_core::session::{Command, KeptSnapshot, Session};
-use longhaul_events::{OwnCheckout, Seq, SessionEvent, SessionId};
+use longhaul_core::session::{Command, KeptAs, KeptSnapshot, Session};
+use longhaul_events::{AgentAct, NodeId, OwnCheckout, Seq, SessionEvent, SessionId};
 
 use super::Commands;
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
+
+/// A call of an agent, by where it was made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BegunCall {
+    pub(crate) node: NodeId,
+    pub(crate) turn: u32,
+    pub(crate) call: u32,
+}
 
 impl Commands {
     pub(crate) fn record_checkout(&self, id: SessionId, checkout: &OwnCheckout) -> Result<(), Error> {
@@ -13,7 +21,52 @@ impl Commands {
     }
 
     pub(crate) fn record_snapshot(&self, id: SessionId, kept: &KeptSnapshot) -> Result<(), Error> {
-        self.put_on_record(id, &|| Command::KeepSnapshot { kept: kept.clone() })
+        self.record_kept(id, kept, KeptAs::Between)
+    }
+
+    pub(crate) fn record_kept(
+        &self,
+        id: SessionId,
+        kept: &KeptSnapshot,
+        as_what: KeptAs,
+    ) -> Result<(), Error> {
+        self.put_on_record(id, &|| Command::KeepSnapshot { kept: kept.clone(), as_what })
+    }
+
+    /// The snapshot with which a session began where it once stood, if that is on record.
+    pub(crate) fn beginning_of(&self, id: SessionId, node: NodeId) -> Result<Option<String>, Error> {
+        let mut found = None;
+        self.each_decision(id, Seq(node.0.0.saturating_sub(1)), |decision| {
+            for event in decision.readable_events::<SessionEvent>()? {
+                if let SessionEvent::Snapshotted { snapshot, begins: Some(begun), .. } = event
+                    && begun == node
+                {
+                    found = Some(snapshot);
+                }
+            }
+            Ok(None::<()>)
+        })?;
+        Ok(found)
+    }
+
+    /// The files that were kept last before a call was begun, as a tree.
+    pub(crate) fn tree_before(&self, id: SessionId, begun: &BegunCall) -> Result<Option<String>, Error> {
+        let mut last = None;
+        self.each_decision(id, Seq(0), |decision| {
+            for event in decision.readable_events::<SessionEvent>()? {
+                if let SessionEvent::Agent { node: Some(node), act: AgentAct::CallStarted { turn, call } } =
+                    event
+                    && (BegunCall { node, turn, call }) == *begun
+                {
+                    return Ok(Some(()));
+                }
+                if let SessionEvent::Snapshotted { tree, .. } = event {
+                    last = Some(tree);
+                }
+            }
+            Ok(None)
+        })?;
+        Ok(last)
     }
 
     pub(crate) fn record_removal(&self, id: SessionId, by: &str, because: &str) -> Result<(), Error> {

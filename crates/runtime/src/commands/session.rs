@@ -32,8 +32,12 @@ impl Recent {
     }
 
     fn has_agent(&self, id: SessionId) -> Option<bool> {
+        self.look(id, |session| session.agent.is_some())
+    }
+
+    fn look<T>(&self, id: SessionId, at: impl FnOnce(&Session) -> T) -> Option<T> {
         let recent = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        recent.get(&id).map(|known| known.state.agent.is_some())
+        recent.get(&id).map(|known| at(&known.state))
     }
 
     fn put(&self, state: Session, epoch: u64) {
@@ -103,6 +107,17 @@ impl Commands {
         match self.recent.has_agent(id) {
             Some(known) => Ok(known),
             None => Ok(self.load_session(id)?.agent.is_some()),
+        }
+    }
+
+    /// Whether a session has a checkout of its own that no agent of ours works in.
+    pub(crate) fn has_own_files(&self, id: SessionId) -> Result<bool, Error> {
+        let look = |session: &Session| {
+            session.agent.is_none() && session.workplace.as_ref().is_some_and(|workplace| !workplace.is_gone)
+        };
+        match self.recent.look(id, look) {
+            Some(known) => Ok(known),
+            None => Ok(look(&self.load_session(id)?)),
         }
     }
 

@@ -34,7 +34,7 @@ fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<Told, Error> {
         let rows: Vec<Value> = artifacts
             .iter()
             .map(
-                |artifact| json!({ "artifactId": artifact.id, "step": artifact.step, "kind": artifact.kind }),
+                |artifact| json!({ "artifactId": artifact.id, "step": artifact.step, "kind": artifact.kind, "name": artifact.name }),
             )
             .collect();
         let noun = if rows.len() == 1 { "artifact" } else { "artifacts" };

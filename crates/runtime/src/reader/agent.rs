@@ -14,6 +14,9 @@ pub enum AgentDid {
     Assigned {
         agent: String,
     },
+    MadeReady {
+        outcomes: Value,
+    },
     Answered {
         turn: u32,
         said: String,
@@ -60,6 +63,7 @@ impl AgentDid {
     pub(super) fn tell(act: &AgentAct, reader: &Reader) -> Result<Self, Error> {
         Ok(match act {
             AgentAct::Assigned { agent, settings: _ } => Self::Assigned { agent: agent.clone() },
+            AgentAct::MadeReady { outcomes } => Self::MadeReady { outcomes: reader.value(outcomes)? },
             AgentAct::Answered { turn, said, calls, order: _, usage, ms } => {
                 let told = |call: &longhaul_events::AgentCall| {
                     Ok(ToldCall { tool: call.tool.clone(), arguments: reader.value(&call.arguments)? })

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_core::walk;
 use longhaul_core::workflow::{StepKind, Workflow};
-use longhaul_events::{NodeId, Seq, SessionEvent, SessionId};
+use longhaul_events::{NodeId, ReportKind, Seq, SessionEvent, SessionId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,6 +21,9 @@ pub struct Artifact {
     pub step: String,
     /// What it says of itself, else the contract that its step asks for.
     pub kind: Option<String>,
+    /// Of one that was written beside the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// As compact JSON.
     pub bytes: u64,
     pub at: String,
@@ -78,6 +81,12 @@ impl Reader {
                     let asked = workflow.as_ref().and_then(|workflow| asked(workflow, &step));
                     artifacts.iter_mut().for_each(|one| one.kind = one.kind.take().or_else(|| asked.clone()));
                     found.push((told.seq, artifacts));
+                }
+                SessionEvent::Reported { node: Some(node), kind: ReportKind::Artifact, ref report } => {
+                    let step = steps.get(&node).cloned().unwrap_or_default();
+                    let origin = Origin { session: id, step: &step, at: &told.at };
+                    let named = numbering.name(node, vec![self.value(report)?]);
+                    found.push((told.seq, written(&origin, named)));
                 }
                 SessionEvent::Opened { .. }
                 | SessionEvent::DriverTaken { .. }
@@ -154,6 +163,16 @@ impl Numbering {
     }
 }
 
+/// What was written beside an answer: a name, and a value that is the artifact.
+fn written(origin: &Origin<'_>, reports: Vec<(String, Value)>) -> Vec<Artifact> {
+    let artifact = |(id, mut report): (String, Value)| {
+        let name = report["name"].as_str().map(str::to_owned);
+        let artifacts = artifacts_in(origin, vec![(id, report["value"].take())]);
+        artifacts.into_iter().map(move |artifact| Artifact { name: name.clone(), ..artifact })
+    };
+    reports.into_iter().flat_map(artifact).collect()
+}
+
 /// The answer that artifacts came with.
 struct Origin<'a> {
     session: SessionId,
@@ -167,6 +186,7 @@ fn artifacts_in(origin: &Origin<'_>, values: Vec<(String, Value)>) -> Vec<Artifa
         session: origin.session.to_string(),
         step: origin.step.to_owned(),
         kind: value["kind"].as_str().map(str::to_owned),
+        name: None,
         bytes: value.to_string().len() as u64,
         at: origin.at.to_owned(),
         left_behind: false,

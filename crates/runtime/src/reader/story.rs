@@ -289,7 +289,7 @@ impl Teller<'_> {
                 Happened::Parked { step: self.learn(node, step), reasons }
             }
             SessionEvent::HandleReissued { node, .. } => Happened::HandleReissued { step: self.step(node) },
-            SessionEvent::Rewound { to, reason, by } => {
+            SessionEvent::Rewound { to, reason, by, .. } => {
                 Happened::Rewound { step: self.step(to), reason: reader.words(&reason)?, by }
             }
             SessionEvent::Forked { from, .. } => {
@@ -323,9 +323,17 @@ impl Teller<'_> {
         Ok(Happened::VarsChanged { set: set.into_iter().map(value).collect::<Result<_, Error>>()?, unset })
     }
 
-    fn reported(&self, node: Option<NodeId>, kind: ReportKind, report: &Content) -> Result<Happened, Error> {
-        let step = node.map(|node| self.step(node));
-        Ok(Happened::Reported { step, kind, report: self.reader.value(report)? })
+    fn reported(
+        &mut self,
+        node: Option<NodeId>,
+        kind: ReportKind,
+        report: &Content,
+    ) -> Result<Happened, Error> {
+        let (step, report) = (node.map(|node| self.step(node)), self.reader.value(report)?);
+        if let (Some(node), ReportKind::Artifact) = (node, kind) {
+            self.numbering.name(node, vec![report.clone()]);
+        }
+        Ok(Happened::Reported { step, kind, report })
     }
 
     /// Remembers which step a node is of.

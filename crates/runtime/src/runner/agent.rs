@@ -13,8 +13,9 @@ use longhaul_events::{
 };
 use serde_json::{Map, Value};
 
-use super::{StopSwitch, giving_up};
+use super::{StopSwitch, giving_up, interrupted};
 use crate::commands::Commands;
+use crate::commands::checkout::BegunCall;
 use crate::commands::walking::Advance;
 use crate::error::Error;
 use crate::leaf::{self, Leaf, Told};
@@ -29,6 +30,8 @@ const COMPLETE: &str = "complete_step";
 pub(super) struct Driving<'a> {
     pub(super) agent: &'a mut dyn Agent,
     pub(super) hands: Hands<'a>,
+    /// Whoever drove before died.
+    pub(super) after_death: bool,
 }
 
 /// What does the calls, and puts all of it on record.
@@ -62,7 +65,12 @@ enum Way {
 impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
-        let mut conversation = Conversation::fold(&self.hands.commands.acts_at(self.hands.id, tip.node)?);
+        let acts = self.hands.commands.acts_at(self.hands.id, tip.node)?;
+        let mut conversation = Conversation::fold(&acts);
+        if self.after_death {
+            let news = interrupted::news(&acts, &conversation);
+            self.hands.record(&mut conversation, news.as_slice())?;
+        }
         while !self.hands.stop.is_stopped() {
             match conversation.next() {
                 Next::Ask { turn, pause_ms } => {
@@ -70,7 +78,7 @@ impl Driving<'_> {
                     if self.hands.stop.is_stopped() {
                         return Ok(());
                     }
-                    let act = self.ask(turn, asked, &conversation);
+                    let act = self.ask(turn, asked, &conversation)?;
                     if self.hands.go_on(&mut conversation, vec![act])? == Way::Left {
                         return Ok(());
                     }
@@ -83,12 +91,8 @@ impl Driving<'_> {
                 Next::Interrupted { turn, call } => {
                     let tool =
                         conversation.call(turn, call).map_or_else(String::new, |call| call.tool.clone());
-                    let ended = Ended {
-                        outcome: CallOutcome::Interrupted,
-                        exit: None,
-                        text: INTERRUPTED.to_owned(),
-                        ms: 0,
-                    };
+                    let text = self.hands.outcome_unknown(&BegunCall { node: tip.node, turn, call });
+                    let ended = Ended { outcome: CallOutcome::Interrupted, exit: None, text, ms: 0 };
                     self.hands.record(&mut conversation, &[finished(turn, call, tool, ended)])?;
                 }
                 Next::Nudge { turn, words } => {
@@ -107,11 +111,13 @@ impl Driving<'_> {
         Ok(())
     }
 
-    fn ask(&mut self, turn: u32, asked: &Asked, conversation: &Conversation) -> AgentAct {
+    fn ask(&mut self, turn: u32, asked: &Asked, conversation: &Conversation) -> Result<AgentAct, Error> {
+        let told = conversation.told().iter().map(|words| self.hands.words_of(words));
+        let told = told.collect::<Result<Vec<String>, Error>>()?;
         let start = Instant::now();
         let answers = conversation.last_answers();
-        let answer = self.agent.turn(&TurnRequest { asked, answers: &answers });
-        match answer {
+        let answer = self.agent.turn(&TurnRequest { asked, answers: &answers, told: &told });
+        Ok(match answer {
             Ok(answer) => answered(turn, answer, elapsed(start)),
             Err(fault) => AgentAct::Failed {
                 turn,
@@ -119,7 +125,7 @@ impl Driving<'_> {
                 message: fault.to_string(),
                 ms: elapsed(start),
             },
-        }
+        })
     }
 }
 
@@ -249,13 +255,19 @@ impl Hands<'_> {
         }
     }
 
+    fn words_of(&self, words: &Content) -> Result<String, Error> {
+        let words = self.commands.shared_value(words)?;
+        Ok(words.as_str().map_or_else(|| words.to_string(), str::to_owned))
+    }
+
     fn record(&self, conversation: &mut Conversation, acts: &[AgentAct]) -> Result<(), Error> {
+        if acts.is_empty() {
+            return Ok(());
+        }
         acts.iter().for_each(|act| conversation.apply(act));
         self.commands.act(self.id, self.epoch, acts)
     }
 }
-
-const INTERRUPTED: &str = "interrupted: outcome unknown. Whoever ran this call died while it ran. Look at the files before you go on.";
 
 fn answered(turn: u32, answer: Turn, ms: u64) -> AgentAct {
     let call = |call: longhaul_agent::Call| AgentCall {

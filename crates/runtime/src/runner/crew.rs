@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use longhaul_agent::tools::{Room, Walls};
 use longhaul_agent::{Agent, Rehearsal, TurnRequest};
 use longhaul_core::cassette;
-use longhaul_core::session::{Rejection, Tip, Workplace};
-use longhaul_events::{AgentAct, Epoch, OwnCheckout, SessionId};
+use longhaul_core::config::SetupCommand;
+use longhaul_core::conversation::Conversation;
+use longhaul_core::session::{KeptAs, Rejection, Tip, Workplace};
+use longhaul_events::{AgentAct, Epoch, NodeId, OwnCheckout, SessionId};
 use longhaul_exec::sandbox::{Level, Network, Sandbox};
 use longhaul_exec::{Error as ExecError, Finished, Program};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::preparing::Ready;
 use super::{Driven, StopSwitch, leftovers};
 use crate::commands::Commands;
 use crate::commands::acting::Turns;
@@ -29,6 +32,9 @@ pub(crate) struct Assignment {
     /// Its name, for whoever reads an error.
     pub path: String,
     pub level: Walled,
+    /// What makes the checkout ready, as it was configured when the session began.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub setup: Vec<SetupCommand>,
 }
 
 /// How strong the walls are that a session asked for.
@@ -46,6 +52,7 @@ pub(super) struct Crew {
     agent: Box<dyn Agent>,
     /// Which steps were handed out, as far as we have read.
     turns: Turns,
+    pub(super) setup: Vec<SetupCommand>,
     room: Room,
     pub(super) sandbox: Sandbox,
 }
@@ -60,13 +67,13 @@ impl Crew {
         let mut agent = Rehearsal::new(cassette::parse(&assignment.path, &assignment.cassette)?);
         // A script comes to the same place when it is asked the same again.
         let turns = commands.each_turn(id, |asked, talk| {
-            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers() });
+            let _ = agent.turn(&TurnRequest { asked, answers: &talk.last_answers(), told: &[] });
         })?;
         let session = commands.load_session(id)?;
         let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };
         let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
         let sandbox = walls(system, &assignment, &checkout, room.path());
-        Ok(Some(Self { agent: Box::new(agent), turns, room, sandbox }))
+        Ok(Some(Self { agent: Box::new(agent), turns, setup: assignment.setup, room, sandbox }))
     }
 }
 
@@ -88,7 +95,7 @@ fn walls(system: &System, assignment: &Assignment, own: &OwnCheckout, checkout: 
 
 /// The walls around one command.
 #[derive(Debug)]
-struct Around<'a> {
+pub(super) struct Around<'a> {
     sandbox: &'a Sandbox,
     label: String,
     session: SessionId,
@@ -113,11 +120,19 @@ impl Driven<'_> {
         let stop = StopSwitch::default();
         self.keeping_lease(&stop, || {
             self.clear_up()?;
+            match self.make_ready(&stop)? {
+                Ready::Yes => {}
+                Ready::Stopped => return self.let_go(),
+                Ready::No(reasons) => return self.commands.park_step(self.id, self.epoch, &reasons),
+            }
+            if self.epoch == Epoch(1) {
+                self.keep("the start")?;
+            }
             while !stop.is_stopped()
                 && let Some(tip) = self.commands.load_session(self.id)?.tip().cloned()
             {
                 self.one_step(crew, &tip, &stop)?;
-                self.system.keep_worktree(self.commands, self.id, &format!("the end of `{}`", tip.step.0))?;
+                self.keep(&format!("the end of `{}`", tip.step.0))?;
             }
             self.let_go()
         })
@@ -126,21 +141,39 @@ impl Driven<'_> {
     /// What a driver that died left behind must not go on beside us, and what it had done is kept before it is touched.
     fn clear_up(&self) -> Result<(), Error> {
         leftovers::end(self.commands, self.id, (self.label, self.epoch))?;
-        if self.epoch > Epoch(1) {
-            self.system.keep_worktree(self.commands, self.id, "somebody else drives from here on")?;
+        if self.system.bring_back(self.commands, self.id)?.is_none() && self.epoch > Epoch(1) {
+            self.keep("somebody else drives from here on")?;
         }
         Ok(())
+    }
+
+    /// Keeps all files, and what they are of: a step that nothing was done at yet begins with them.
+    fn keep(&self, because: &str) -> Result<(), Error> {
+        let session = self.commands.load_session(self.id)?;
+        let is_due = session.workplace.as_ref().is_some_and(|workplace| workplace.due.is_some());
+        let as_what = match session.node() {
+            // Not while other files are wanted back: a person has taken the session from us.
+            Some(node) if !is_due && self.is_untouched(node)? => KeptAs::Beginning(node),
+            Some(_) | None => KeptAs::Between,
+        };
+        self.system.keep_as(self.commands, self.id, because, as_what).map(|_| ())
+    }
+
+    fn is_untouched(&self, node: NodeId) -> Result<bool, Error> {
+        let acts = self.commands.acts_at(self.id, node)?;
+        Ok(Conversation::fold(&acts).last_turn().is_none())
+    }
+
+    pub(super) fn walls<'a>(&self, sandbox: &'a Sandbox, stop: &'a StopSwitch) -> Around<'a> {
+        let label = self.label.of_command(self.epoch);
+        Around { sandbox, label, session: self.id, stop }
     }
 
     fn one_step(&self, crew: &mut Crew, tip: &Tip, stop: &StopSwitch) -> Result<(), Error> {
         self.commands.catch_up(self.id, &mut crew.turns)?;
         let asked = crew.turns.asked(tip.node).ok_or(Rejection::NoSuchNode { node: tip.node })?;
-        let walls = Around {
-            sandbox: &crew.sandbox,
-            label: self.label.of_command(self.epoch),
-            session: self.id,
-            stop,
-        };
+        let after_death = crew.turns.follows_death(self.epoch);
+        let walls = self.walls(&crew.sandbox, stop);
         let hands = Hands {
             system: self.system,
             commands: self.commands,
@@ -150,11 +183,11 @@ impl Driven<'_> {
             walls: &walls,
             stop,
         };
-        Driving { agent: crew.agent.as_mut(), hands }.step(tip, &asked)
+        Driving { agent: crew.agent.as_mut(), hands, after_death }.step(tip, &asked)
     }
 
     /// Gives the lease back, unless it went with the end of the session or with a step that was given up.
-    fn let_go(&self) -> Result<(), Error> {
+    pub(super) fn let_go(&self) -> Result<(), Error> {
         let session = self.commands.load_session(self.id)?;
         if session.lease.is_some_and(|lease| lease.epoch == self.epoch) {
             self.commands.release_driver(self.id, self.epoch)?;

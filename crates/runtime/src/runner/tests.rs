@@ -10,6 +10,9 @@ use longhaul_exec::{Program, run};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
+use longhaul_core::cassette::Asked;
+
+use super::agent::{Driving, Hands};
 use super::crew::{Assignment, Walled};
 use super::*;
 use crate::places::Places;
@@ -74,8 +77,8 @@ impl Home {
             by: "ada".to_owned(),
         };
         system.make_worktree(&commands, &worktree).unwrap();
-        let assignment =
-            Assignment { cassette: cassette.to_owned(), path: "run.yml".to_owned(), level: Walled::None };
+        let (cassette, path) = (cassette.to_owned(), "run.yml".to_owned());
+        let assignment = Assignment { cassette, path, level: Walled::None, setup: Vec::new() };
         commands.assign(id, "rehearsal", &json!(assignment)).unwrap();
         id
     }
@@ -231,6 +234,82 @@ fn whoever_takes_over_asks_no_turn_again_and_makes_no_call_again() {
     assert_eq!(interrupted, 1);
     let after = did.iter().filter(|act| matches!(act, AgentDid::Answered { .. })).count();
     assert_eq!(after - before, 2, "one turn that tries again, one that completes");
+}
+
+#[test]
+fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
+    let home = Home::new();
+    let id = home.assigned(SCRIPT);
+    run_until(&home, id, "edit");
+    let (system, stop) = (home.system(), StopSwitch::default());
+    let commands = system.commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), 60_000).unwrap();
+    let session = commands.load_session(id).unwrap();
+    let (tip, room) = (session.tip().unwrap().clone(), room(&session));
+    let asked = Asked { workflow: "team.fix".into(), step: "change".into(), visit: 1 };
+    let mut listener = Listener::default();
+    let hands = || Hands {
+        system: &system,
+        commands: &commands,
+        id,
+        epoch,
+        room: &room,
+        walls: &Nowhere,
+        stop: &stop,
+    };
+    let mut driving = Driving { agent: &mut listener, hands: hands(), after_death: true };
+    driving.step(&tip, &asked).unwrap();
+    let [first, second] = listener.told.as_slice() else { panic!("{:?}", listener.told) };
+    assert!(first.len() == 1 && first[0].contains("died"), "{first:?}");
+    assert!(second.is_empty(), "{second:?}");
+}
+
+fn room(session: &longhaul_core::session::Session) -> longhaul_agent::tools::Room {
+    let path = &session.workplace.as_ref().unwrap().checkout.path;
+    longhaul_agent::tools::Room::open(std::path::Path::new(path)).unwrap()
+}
+
+/// Hears what it is told, reads a file, and hands in.
+#[derive(Debug, Default)]
+struct Listener {
+    told: Vec<Vec<String>>,
+}
+
+impl longhaul_agent::Agent for Listener {
+    fn turn(
+        &mut self,
+        request: &longhaul_agent::TurnRequest<'_>,
+    ) -> Result<longhaul_agent::Turn, longhaul_agent::Fault> {
+        self.told.push(request.told.to_vec());
+        let (tool, arguments) = if self.told.len() == 1 {
+            ("read", json!({ "path": "login.sh" }))
+        } else {
+            ("complete_step", json!({ "notes": "Heard." }))
+        };
+        let arguments = arguments.as_object().unwrap().clone();
+        let call = longhaul_agent::Call { tool: tool.to_owned(), arguments, expect_exit: None };
+        let (order, usage) =
+            (longhaul_core::cassette::Order::OneByOne, longhaul_core::cassette::Usage::default());
+        Ok(longhaul_agent::Turn { say: String::new(), calls: vec![call], order, usage })
+    }
+
+    fn window(&self) -> u64 {
+        1
+    }
+
+    fn end(&mut self) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Where no command is run.
+#[derive(Debug)]
+struct Nowhere;
+
+impl longhaul_agent::tools::Walls for Nowhere {
+    fn run(&self, program: Program) -> Result<longhaul_exec::Finished, longhaul_exec::Error> {
+        unreachable!("{program:?}")
+    }
 }
 
 /// Drives a session by hand up to the start of a call, and lets go as a killed process does.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use longhaul_core::handle::Handle;
+use longhaul_core::session::KeptAs;
 use longhaul_core::walk::view::StepView;
 use longhaul_events::SessionId;
 use longhaul_exec::Program;
@@ -28,7 +29,27 @@ impl System {
 
     pub fn advance(&self, commands: &Commands, advance: &Advance) -> Result<StepView, Error> {
         let view = commands.advance(advance)?;
-        self.settle(commands, view, |_| commands.advance(advance))
+        // Before the engine's own work changes anything.
+        let trouble = self.keep_beginning(commands, advance.handle.session, &view);
+        let mut view = self.settle(commands, view, |_| commands.advance(advance))?;
+        view.warnings.extend(trouble);
+        Ok(view)
+    }
+
+    /// A step of a session with a worktree of its own has ended: what the next one begins with is kept. Not to be
+    /// able to is no reason to refuse the answer, which is on record by now.
+    fn keep_beginning(&self, commands: &Commands, id: SessionId, view: &StepView) -> Option<String> {
+        let keep = || -> Result<(), Error> {
+            if view.blocked.is_some() || !commands.has_own_files(id)? {
+                return Ok(());
+            }
+            let as_what = match commands.load_session(id)?.node() {
+                Some(node) => KeptAs::Beginning(node),
+                None => KeptAs::Between,
+            };
+            self.keep_as(commands, id, "the end of a step", as_what).map(|_| ())
+        };
+        keep().err().map(|error| format!("the files of the worktree could not be kept: {error}"))
     }
 
     pub fn answer_gate(&self, commands: &Commands, answer: &AnswerGate) -> Result<StepView, Error> {
@@ -38,7 +59,8 @@ impl System {
 
     pub fn rewind(&self, commands: &Commands, rewind: &Rewind) -> Result<StepView, Error> {
         let rewound = commands.rewind(rewind)?;
-        let warnings = rewound.warnings.clone();
+        let mut warnings = rewound.warnings.clone();
+        warnings.extend(self.files_back(commands, rewind.session)?);
         let mut view = self.settle(commands, rewound, |id| commands.session_view(id))?;
         view.warnings = warnings;
         Ok(view)

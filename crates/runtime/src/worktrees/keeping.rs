@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use longhaul_core::session::{KeptSnapshot, Workplace};
+use longhaul_core::session::{KeptAs, KeptSnapshot, Workplace};
 use longhaul_core::time::rfc3339;
 use longhaul_events::{CheckoutKind, SessionId, Timestamp};
 use longhaul_git::{ChangeKind, Checkout, Kept, LeftOut, NewCheckout, Snapshot, Snapshots, TakeSnapshot};
@@ -30,6 +30,18 @@ pub struct ChangedFile {
     pub path: String,
 }
 
+impl From<longhaul_git::Change> for ChangedFile {
+    fn from(change: longhaul_git::Change) -> Self {
+        let word = match change.kind {
+            ChangeKind::Added => "added",
+            ChangeKind::Deleted => "deleted",
+            ChangeKind::Modified => "modified",
+            ChangeKind::TypeChanged => "type changed",
+        };
+        Self { change: word, path: change.path.to_string_lossy().into_owned() }
+    }
+}
+
 /// What a restore did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoredWorktree {
@@ -49,6 +61,17 @@ impl System {
         id: SessionId,
         because: &str,
     ) -> Result<Option<KeptSnapshot>, Error> {
+        self.keep_as(commands, id, because, KeptAs::Between)
+    }
+
+    /// The same, and what it is of goes on record with it.
+    pub(crate) fn keep_as(
+        &self,
+        commands: &Commands,
+        id: SessionId,
+        because: &str,
+        as_what: KeptAs,
+    ) -> Result<Option<KeptSnapshot>, Error> {
         let session = commands.load_session(id)?;
         match &session.workplace {
             Some(Workplace { is_gone: false, .. }) => {}
@@ -66,7 +89,7 @@ impl System {
         let checkout = place.checkout()?;
         let taken = snapshots.take(&place.wanted(&checkout, because, &id.to_string()))?;
         let kept = on_record(taken, because);
-        commands.record_snapshot(id, &kept)?;
+        commands.record_kept(id, &kept, as_what)?;
         Ok(Some(kept))
     }
 
@@ -86,16 +109,7 @@ impl System {
         let (place, snapshots) = self.kept_place(id)?;
         let checkout = place.checkout()?;
         let changes = snapshots.changes(&place.wanted(&checkout, "", &id.to_string()))?;
-        let row = |change: longhaul_git::Change| ChangedFile {
-            change: match change.kind {
-                ChangeKind::Added => "added",
-                ChangeKind::Deleted => "deleted",
-                ChangeKind::Modified => "modified",
-                ChangeKind::TypeChanged => "type changed",
-            },
-            path: change.path.to_string_lossy().into_owned(),
-        };
-        Ok(changes.into_iter().map(row).collect())
+        Ok(changes.into_iter().map(ChangedFile::from).collect())
     }
 
     /// The same as a patch.
@@ -140,8 +154,31 @@ impl System {
             commands.record_snapshot(id, before)?;
         }
         refresh_file(&place)?;
+        let due = place.session.workplace.as_ref().and_then(|workplace| workplace.due.as_ref());
+        if let Some(node) = place.session.node().filter(|_| due.is_some()) {
+            let because = "brought back by a rewind".to_owned();
+            let (snapshot, tree) = (kept.id.to_string(), kept.tree.to_string());
+            let head = kept.head.as_ref().map(ToString::to_string);
+            let back = KeptSnapshot { snapshot, tree, head, because, left_out: Vec::new() };
+            commands.record_kept(id, &back, KeptAs::Beginning(node))?;
+        }
         let before = before.map(|before| before.snapshot);
         Ok(RestoredWorktree { session: id, name, path, snapshot: kept.id.to_string(), before })
+    }
+
+    /// Puts the files in place that a rewind wants back, if one does. Done again after a crash, it comes to the same.
+    pub(crate) fn bring_back(
+        &self,
+        commands: &Commands,
+        id: SessionId,
+    ) -> Result<Option<RestoredWorktree>, Error> {
+        let session = commands.load_session(id)?;
+        match session.workplace {
+            Some(Workplace { due: Some(due), is_gone: false, .. }) => {
+                self.restore_worktree(commands, id, &due).map(Some)
+            }
+            Some(_) | None => Ok(None),
+        }
     }
 
     /// With what no snapshot holds: the word about where it comes from, and files that are copied.

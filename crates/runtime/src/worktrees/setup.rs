@@ -8,7 +8,7 @@ use std::time::Duration;
 use longhaul_core::canonical::sha256;
 use longhaul_core::config::SetupCommand;
 use longhaul_events::{OwnCheckout, SessionId};
-use longhaul_exec::{Outcome, Program};
+use longhaul_exec::{Finished, Outcome, Program};
 use serde::{Deserialize, Serialize};
 
 use super::Place;
@@ -69,32 +69,45 @@ impl SetupReport {
     }
 }
 
+/// A set-up that is as it has to be for these lockfiles and commands, or was tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SetUp {
+    /// It succeeded before.
+    Before(SetupReport),
+    Now(SetupReport),
+}
+
 impl System {
     /// Runs the set-up commands of a session's checkout with the rights of whoever asks, unless that was done for
     /// these very lockfiles.
     pub fn set_up_worktree(&self, session: SessionId) -> Result<Option<SetupReport>, Error> {
-        self.set_up_with(session, &mut perform_here)
+        let commands = self.config()?.checkout.setup;
+        let set_up = self.set_up_with(session, &commands, &mut longhaul_exec::run)?;
+        Ok(set_up.map(|set_up| match set_up {
+            SetUp::Before(report) | SetUp::Now(report) => report,
+        }))
     }
 
     /// The same, with somebody else to run each command, such as a sandbox.
     pub(crate) fn set_up_with(
         &self,
         session: SessionId,
-        perform: &mut dyn FnMut(&SetupCommand, &Program) -> SetupOutcome,
-    ) -> Result<Option<SetupReport>, Error> {
-        let commands = self.config()?.checkout.setup;
+        commands: &[SetupCommand],
+        perform: &mut dyn FnMut(&Program) -> Result<Finished, longhaul_exec::Error>,
+    ) -> Result<Option<SetUp>, Error> {
         let Some(session) = self.session(session)?.filter(|_| !commands.is_empty()) else { return Ok(None) };
         let place = Place::of(session)?;
         let kept = self.places().setup(place.workspace, &place.own.name);
-        let hash = hash_of(Path::new(&place.own.path), &commands);
+        let hash = hash_of(Path::new(&place.own.path), commands);
         let before =
             small_file(&kept).ok().and_then(|bytes| serde_json::from_slice::<SetupReport>(&bytes).ok());
-        if let Some(before) = before.filter(|report| report.hash == hash) {
-            return Ok(Some(before));
+        // Whoever comes again after a failure has put something right.
+        if let Some(before) = before.filter(|report| report.hash == hash && report.succeeded()) {
+            return Ok(Some(SetUp::Before(before)));
         }
         let mut outcomes: Vec<SetupOutcome> = Vec::new();
-        for command in &commands {
-            let outcome = perform(command, &program(command, &place.own));
+        for command in commands {
+            let outcome = judged(command, perform(&program(command, &place.own)));
             let goes_on = outcome.outcome == "passed";
             outcomes.push(outcome);
             // What comes after builds on it.
@@ -107,7 +120,7 @@ impl System {
         let report = SetupReport { hash, outcomes };
         let text = serde_json::to_string_pretty(&report).expect("its keys are strings");
         write_whole(&kept, text.as_bytes())?;
-        Ok(Some(report))
+        Ok(Some(SetUp::Now(report)))
     }
 }
 
@@ -120,15 +133,14 @@ fn program(command: &SetupCommand, own: &OwnCheckout) -> Program {
     program.timeout(Duration::from_millis(command.timeout_ms))
 }
 
-/// Runs a command as it is, without a sandbox.
-fn perform_here(command: &SetupCommand, program: &Program) -> SetupOutcome {
+fn judged(command: &SetupCommand, ran: Result<Finished, longhaul_exec::Error>) -> SetupOutcome {
     let outcome = |word: &str, duration: Duration, output: String| SetupOutcome {
         run: command.run.clone(),
         outcome: word.to_owned(),
         duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
         output,
     };
-    match longhaul_exec::run(program) {
+    match ran {
         Ok(finished) => {
             let word = match finished.outcome {
                 Outcome::Exited(0) => "passed",

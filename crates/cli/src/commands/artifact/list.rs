@@ -24,6 +24,8 @@ struct ArtifactRow {
     session: String,
     step: String,
     kind: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
     bytes: u64,
     at: String,
     left_behind: bool,
@@ -31,8 +33,8 @@ struct ArtifactRow {
 
 impl From<Artifact> for ArtifactRow {
     fn from(artifact: Artifact) -> Self {
-        let Artifact { id, session, step, kind, bytes, at, left_behind, value: _ } = artifact;
-        Self { id, session, step, kind, bytes, at, left_behind }
+        let Artifact { id, session, step, kind, name, bytes, at, left_behind, value: _ } = artifact;
+        Self { id, session, step, kind, name, bytes, at, left_behind }
     }
 }
 
@@ -43,7 +45,7 @@ impl Row for ArtifactRow {
             ("STEP", self.step.clone()),
             ("SIZE", show_size(self.bytes)),
             ("AT", moment::shown(&self.at)),
-            ("KIND", self.kind.clone().unwrap_or_else(|| "-".to_owned())),
+            ("KIND", self.kind.clone().or_else(|| self.name.clone()).unwrap_or_else(|| "-".to_owned())),
         ]
     }
 

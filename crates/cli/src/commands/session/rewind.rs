@@ -12,7 +12,8 @@ use crate::{input, step};
 
 /// Take a session back to a step that it handed out before.
 ///
-/// What came after that step stays in the log and is left behind. Files are not touched.
+/// What came after that step stays in the log and is left behind. The worktree of a session that has one is put back to
+/// what it was when the step began, after a snapshot; files of your own checkout are not touched.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The session, or the beginning of its id.

@@ -120,6 +120,7 @@ fn noted(notes: &str, vars: &Map<String, Value>) -> Vec<String> {
 fn agent(act: &AgentDid) -> (String, Vec<String>) {
     match act {
         AgentDid::Assigned { agent } => (format!("`{agent}` drives it"), Vec::new()),
+        AgentDid::MadeReady { outcomes } => ("the worktree was made ready".to_owned(), made_ready(outcomes)),
         AgentDid::Answered { turn, said, calls, usage, .. } => {
             let tokens = format!("turn {turn}: {} in, {} out", usage.input, usage.output);
             let calls = calls.iter().map(|call| format!("{} {}", call.tool, short(&call.arguments)));
@@ -138,6 +139,15 @@ fn agent(act: &AgentDid) -> (String, Vec<String>) {
         AgentDid::Nudged { words, .. } => ("the agent was told to go on".to_owned(), vec![words.clone()]),
         AgentDid::Steered { words, by } => (format!("{by} told the agent"), vec![words.clone()]),
     }
+}
+
+fn made_ready(outcomes: &Value) -> Vec<String> {
+    let line = |one: &Value| {
+        let run: Vec<&str> = one["run"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let outcome = one["outcome"].as_str().unwrap_or_default().replace('_', " ");
+        format!("- `{}` {outcome}, {} ms: {}", run.join(" "), one["duration_ms"], short(&one["output"]))
+    };
+    outcomes.as_array().into_iter().flatten().map(line).collect()
 }
 
 const fn call_outcome(outcome: CallOutcome) -> &'static str {
@@ -236,5 +246,6 @@ const fn reported(kind: ReportKind) -> &'static str {
         ReportKind::WorkflowBug => "the agent reported a mistake in the workflow",
         ReportKind::Fact => "the agent noted a fact",
         ReportKind::Question => "the agent asked a question",
+        ReportKind::Artifact => "the agent wrote an artifact",
     }
 }

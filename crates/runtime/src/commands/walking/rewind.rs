@@ -40,13 +40,17 @@ enum StopAt {
 }
 
 impl Commands {
-    /// Takes a session back to an earlier step: a fork with a reason. Touches no file. A person's to do: it
-    /// also takes up what was parked, failed or completed.
+    /// Takes a session back to an earlier step: a fork with a reason. A person's to do: it also takes up what was
+    /// parked, failed or completed. Touches no file; what a checkout of the session's own has to be put back to goes
+    /// on record, and whoever goes on begins with that.
     pub fn rewind(&self, rewind: &Rewind) -> Result<StepView, Error> {
         terminal::refuse_agents()?;
         check_text("the reason", &rewind.reason)?;
         let stop = self.last_stop(rewind)?;
         let restored = self.state_at(rewind.session, stop.node)?;
+        let workplace = self.load_session(rewind.session)?.workplace;
+        let has_files = workplace.is_some_and(|workplace| !workplace.is_gone);
+        let restore = if has_files { self.beginning_of(rewind.session, stop.node)? } else { None };
         let ((), after) = self.decide_and_keep(rewind.session, &Contents::default(), |session| {
             let nonce = self.nonce();
             let to = RewindTo {
@@ -54,6 +58,7 @@ impl Commands {
                 reason: Content::Inline(json!(rewind.reason)),
                 by: rewind.by.clone(),
                 restored: restored.clone(),
+                restore: restore.clone(),
                 nonce,
                 arrival: self.arrive_again(&stop.at, &restored, nonce, &rewind.reason)?,
             };
@@ -61,8 +66,14 @@ impl Commands {
             Ok(Decided::Events(session.decide(command)?, ()))
         })?;
         let shown = self.shown(&after.state, &after.events, after.at)?.expect("rewinding leads somewhere");
-        let left = "files are as they are: a rewind takes back steps, not changes to the checkout";
-        self.view(&after.state, shown, vec![left.to_owned()])
+        let left = match (has_files, restore) {
+            (_, Some(_)) => None,
+            (true, None) => Some("files are as they are: there is no snapshot of how this step began"),
+            (false, None) => {
+                Some("files are as they are: a rewind takes back steps, not changes to the checkout")
+            }
+        };
+        self.view(&after.state, shown, left.map(str::to_owned).into_iter().collect())
     }
 
     /// Where the session came to, on the way that led to where it stands.

@@ -7,12 +7,12 @@ mod stage;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
 use self::memory::Memory;
-use self::stage::{Act, Stage};
+use self::stage::{Act, Stage, until};
 use super::{Args, Bar, Limit, median, quantile};
 use crate::driver::Failure;
 
@@ -27,9 +27,6 @@ const WINDOW_TURNS: u8 = 20;
 const WINDOW: usize = WINDOW_TURNS as usize;
 const KILLS: usize = 5;
 const SESSIONS: usize = 50;
-/// Far more than any of it takes; a bench that hangs says so instead.
-const PATIENCE: Duration = Duration::from_mins(5);
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// The time between answers less what the calls took, early and late in a long step.
 pub(super) fn turns(args: &Args) -> Result<Vec<Bar>, Failure> {
@@ -39,7 +36,7 @@ pub(super) fn turns(args: &Args) -> Result<Vec<Bar>, Failure> {
     let stage = Stage::set(&args.longhaul, &script)?;
     let session = stage.start()?.session;
     // Whoever looks at a list of sessions takes part in the work on the store; whoever looks for processes does not.
-    stage.until(PATIENCE, || Ok(stage.runners()?.is_empty()))?;
+    until(|| Ok(stage.runners()?.is_empty()))?;
     let acts = stage.acts(&session)?;
     let answers = acts.iter().enumerate().filter(|(_, act)| act.did == "answered");
     let starts: Vec<usize> = answers.map(|(place, _)| place).step_by(WINDOW).collect();
@@ -97,10 +94,7 @@ pub(super) fn go_on(args: &Args) -> Result<Vec<Bar>, Failure> {
     ])
 }
 
-fn killed_and_taken_over(
-    stage: &Stage,
-    then: impl FnOnce() -> Result<(), Failure>,
-) -> Result<f64, Failure> {
+fn killed_and_taken_over(stage: &Stage, then: impl FnOnce() -> Result<(), Failure>) -> Result<f64, Failure> {
     let acts = |did: &str| -> Result<Vec<Act>, Failure> {
         let mut acts = Vec::new();
         for session in stage.sessions()? {
@@ -108,11 +102,11 @@ fn killed_and_taken_over(
         }
         Ok(acts)
     };
-    stage.until(PATIENCE, || Ok(!acts("call_started")?.is_empty()))?;
+    until(|| Ok(!acts("call_started")?.is_empty()))?;
     stage.kill_runners()?;
     let died = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_millis())?;
     then()?;
-    stage.until(PATIENCE, || Ok(stage.finished()? == 1))?;
+    until(|| Ok(stage.finished()? == 1))?;
     let first = acts("call_finished")?.into_iter().next().ok_or("nobody went on")?;
     #[expect(clippy::cast_precision_loss, reason = "less than the patience of a bench")]
     Ok((first.at - died) as f64)
@@ -128,21 +122,22 @@ pub(super) fn many(args: &Args) -> Result<Vec<Bar>, Failure> {
     let stage = Stage::set(&args.longhaul, script)?;
     let memory = Memory::of(&args.longhaul)?;
     let began = Instant::now();
-    let starting: Vec<_> =
-        (0..SESSIONS).map(|_| stage.run(&["--detach"]).stdout(Stdio::piped()).spawn()).collect::<Result<_, _>>()?;
+    let starting: Vec<_> = (0..SESSIONS)
+        .map(|_| stage.run(&["--detach"]).stdout(Stdio::piped()).spawn())
+        .collect::<Result<_, _>>()?;
     let mut worktrees: Vec<PathBuf> = Vec::new();
     for one in starting {
         let output = one.wait_with_output()?;
         let told: Value = serde_json::from_slice(&output.stdout)?;
         worktrees.push(told["worktree"].as_str().ok_or("a run did not start")?.into());
     }
-    stage.until(PATIENCE, || {
+    until(|| {
         memory.look()?;
         Ok(worktrees.iter().all(|worktree| worktree.join("ready").exists()))
     })?;
     let processes = memory.look()?;
     worktrees.iter().try_for_each(|worktree| fs::write(worktree.join("go"), ""))?;
-    stage.until(PATIENCE, || {
+    until(|| {
         memory.look()?;
         Ok(stage.finished()? == SESSIONS)
     })?;

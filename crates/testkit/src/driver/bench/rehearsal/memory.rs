@@ -22,8 +22,9 @@ impl Memory {
     pub(super) fn look(&self) -> Result<usize, Failure> {
         let numbers = fs::read_dir("/proc")?.flatten();
         let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-        let ours = numbers
-            .filter(|number| fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|exe| exe == self.program));
+        let ours = numbers.filter(|number| {
+            fs::read_link(format!("/proc/{number}/exe")).is_ok_and(|exe| exe == self.program)
+        });
         let taken: Vec<u64> = ours.filter_map(taken_kb).collect();
         self.peak_kb.set(self.peak_kb.get().max(taken.iter().sum()));
         Ok(taken.len())

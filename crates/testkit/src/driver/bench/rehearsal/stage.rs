@@ -15,7 +15,12 @@ use super::super::cli::finish;
 use crate::driver::Failure;
 use crate::processes::command;
 
-const WORKFLOW: &str = "longhaul: 1\nid: bench.run\nname: Bench\nversion: 1.0.0\nsteps: [ { id: work, prompt: Work. } ]\n";
+const WORKFLOW: &str =
+    "longhaul: 1\nid: bench.run\nname: Bench\nversion: 1.0.0\nsteps: [ { id: work, prompt: Work. } ]\n";
+
+/// Far more than any of it takes; a bench that hangs says so instead.
+const PATIENCE: Duration = Duration::from_mins(5);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Where sessions are rehearsed.
 #[derive(Debug)]
@@ -162,20 +167,17 @@ impl Stage {
         }
         Ok(())
     }
+}
 
-    pub(super) fn until(
-        &self,
-        patience: Duration,
-        mut is_so: impl FnMut() -> Result<bool, Failure>,
-    ) -> Result<(), Failure> {
-        let start = Instant::now();
-        while !is_so()? {
-            if start.elapsed() > patience {
-                return Err(format!("it took longer than {patience:?}").into());
-            }
-            // tidy: looks at other processes from outside, seldom enough not to be what is measured
-            std::thread::sleep(super::LOOK_EVERY);
+/// Looks again and again until it is so.
+pub(super) fn until(mut is_so: impl FnMut() -> Result<bool, Failure>) -> Result<(), Failure> {
+    let start = Instant::now();
+    while !is_so()? {
+        if start.elapsed() > PATIENCE {
+            return Err(format!("it took longer than {PATIENCE:?}").into());
         }
-        Ok(())
+        // tidy: looks at other processes from outside, seldom enough not to be what is measured
+        std::thread::sleep(LOOK_EVERY);
     }
+    Ok(())
 }
