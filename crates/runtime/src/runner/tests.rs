@@ -174,7 +174,7 @@ fn a_turn_with_one_call_costs_two_commits() {
     assert_eq!(
         commits,
         [
-            "assigned",
+            "assigned budgeted",
             "answered call_started call_started",
             "call_finished call_finished",
             "answered call_started",
