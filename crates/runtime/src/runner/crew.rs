@@ -68,6 +68,9 @@ pub enum Walled {
 pub(super) struct Crew {
     agent: Box<dyn Agent>,
     room: Room,
+    /// The walls alone.
+    walls: Sandbox,
+    /// The same with the way out that is open now.
     pub(super) sandbox: Sandbox,
     reach: PinnedReach,
 }
@@ -88,7 +91,8 @@ impl Crew {
         let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };
         let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
         let sandbox = walls(system, &assignment, &checkout, room.path());
-        Ok(Some(Self { agent: Box::new(agent), room, sandbox, reach: assignment.reach }))
+        let walls = sandbox.clone();
+        Ok(Some(Self { agent: Box::new(agent), room, walls, sandbox, reach: assignment.reach }))
     }
 
     /// Opens the way out of the walls, for as long as this process drives.
@@ -99,7 +103,7 @@ impl Crew {
         token: &Token,
     ) -> Result<Gateway, Error> {
         let walls = Walls { system, session: id, reach: &self.reach, token };
-        let (gateway, sandbox) = walls.open(self.sandbox.clone())?;
+        let (gateway, sandbox) = walls.open(self.walls.clone())?;
         self.sandbox = sandbox;
         Ok(gateway)
     }
