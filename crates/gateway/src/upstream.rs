@@ -123,7 +123,12 @@ fn certificates() -> Arc<ClientConfig> {
             tracing::warn!(%error, "could not read a certificate of this machine");
         }
         roots.add_parsable_certificates(found.certs);
-        Arc::new(ClientConfig::builder().with_root_certificates(roots).with_no_client_auth())
+        // Named, because another crate of the binary may bring a second one in, and then nobody would be the default.
+        let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .expect("`ring` knows both versions of TLS");
+        Arc::new(config.with_root_certificates(roots).with_no_client_auth())
     };
     TRUSTED.get_or_init(read).clone()
 }

@@ -121,6 +121,32 @@ fn without_a_network_even_a_listed_host_is_not_reached() {
     assert!(written(&home, "plain.txt").ends_with("403"), "{}", written(&home, "plain.txt"));
 }
 
+#[test]
+fn below_level_full_the_proxy_asks_for_the_token_and_whoever_works_inside_has_it() {
+    let address = server();
+    let home = prepared(&playing(&[
+        &format!("curl -sS --noproxy '' http://{address}/ > plain.txt"),
+        &format!(
+            "curl -sS --noproxy '' -x \"http://127.0.0.1:${{HTTP_PROXY##*:}}\" -w '%{{http_code}}' http://{address}/ > stranger.txt"
+        ),
+    ]));
+    run(&home, &["--sandbox", "reduced", "-c", &format!("sandbox.hosts={address}")]).succeeded();
+    assert_eq!(written(&home, "plain.txt"), "hello");
+    assert!(written(&home, "stranger.txt").ends_with("407"), "{}", written(&home, "stranger.txt"));
+}
+
+#[test]
+fn a_gateway_that_cannot_be_opened_parks_the_session_and_says_why() {
+    let home = prepared(&playing(&["echo done > done.txt"]));
+    fs::create_dir_all(home.longhaul_home()).unwrap();
+    fs::write(home.longhaul_home().join("run"), "in the way").unwrap();
+    let outcome = run(&home, &[]);
+    assert_eq!(outcome.code, Some(3), "{outcome}");
+    assert!(!worktree(&home).join("done.txt").exists(), "nothing is run without a way out");
+    let story = story(&home);
+    assert!(story.contains("could not make") && story.contains("longhaul session rewind"), "{story}");
+}
+
 /// What a client of the tools says, as lines.
 fn talk() -> String {
     let lines = [
@@ -360,6 +386,8 @@ fn where_full_walls_are_not_to_be_had_it_is_refused_unless_a_person_accepts_less
     let accepted = run_inside_walls(&home, &["-c", "sandbox.accept_reduced=true"]).succeeded();
     assert!(accepted.stdout.contains(r#""isComplete":true"#), "{accepted}");
     assert_eq!(written(&home, "done.txt"), "done\n");
+    let detached = run_inside_walls(&home, &["-c", "sandbox.accept_reduced=true", "--detach"]).succeeded();
+    assert!(detached.stdout.contains("the walls are those of level reduced"), "{detached}");
 }
 
 #[test]

@@ -263,3 +263,27 @@ fn a_provider_that_is_not_there_is_an_error_that_may_pass() {
     let answer = ask(&world, "anthropic/v1/messages", &key(&world));
     assert!(status(&answer) == 502 && answer.contains("api_error"), "{answer}");
 }
+
+#[test]
+fn a_provider_behind_tls_never_hears_the_key_in_the_clear() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let key = ("x-api-key".parse().unwrap(), REAL.parse().unwrap());
+    let upstream =
+        Upstream::new(&format!("https://localhost:{}", address.port()), Protocol::Anthropic, key).unwrap();
+    let upstreams = BTreeMap::from([("anthropic".to_owned(), upstream)]);
+    let world = Made { upstreams, ..Made::default() }.open();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut heard = vec![0; 64 * 1024];
+        let length = stream.read(&mut heard).unwrap();
+        stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").unwrap();
+        heard.truncate(length);
+        heard
+    });
+    let answer = ask(&world, "anthropic/v1/messages", &self::key(&world));
+    assert!(status(&answer) == 502 && answer.contains("api_error"), "{answer}");
+    let heard = server.join().unwrap();
+    assert_eq!(heard[..2], [0x16, 0x03], "it begins as TLS begins");
+    assert!(!String::from_utf8_lossy(&heard).contains(REAL));
+}

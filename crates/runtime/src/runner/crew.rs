@@ -79,6 +79,9 @@ pub(super) struct Crew {
     turns: Turns,
     pub(super) setup: Vec<SetupCommand>,
     room: Room,
+    /// The walls alone.
+    walls: Sandbox,
+    /// The same with the way out that is open now.
     pub(super) sandbox: Sandbox,
     reach: PinnedReach,
 }
@@ -106,6 +109,7 @@ impl Crew {
             turns,
             setup: assignment.setup,
             room,
+            walls: sandbox.clone(),
             sandbox,
             reach: assignment.reach,
         }))
@@ -119,7 +123,7 @@ impl Crew {
         token: &Token,
     ) -> Result<Gateway, Error> {
         let walls = Walls { system, session: id, reach: &self.reach, token };
-        let (gateway, sandbox) = walls.open(self.sandbox.clone())?;
+        let (gateway, sandbox) = walls.open(self.walls.clone())?;
         self.sandbox = sandbox;
         Ok(gateway)
     }
