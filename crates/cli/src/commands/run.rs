@@ -112,7 +112,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if args.detach {
         return under_way(context, drive);
     }
-    let mut watch = args.watch.then(|| Watch::start(context, &commands, drive.session)).transpose()?;
+    let mut watch = args.watch.then(|| Watch::start(&commands, drive.session)).transpose()?;
     let view = system.follow(&commands, drive.session, &mut || {
         watch.iter_mut().for_each(Watch::look);
         true

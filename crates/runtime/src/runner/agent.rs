@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use super::{StopSwitch, giving_up};
 use crate::commands::Commands;
-use crate::commands::acting::Ear;
+use crate::commands::acting::{Ear, Heard, in_words};
 use crate::commands::walking::Advance;
 use crate::error::Error;
 use crate::leaf::{self, Leaf, Told};
@@ -56,7 +56,7 @@ impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
         // Before the first look, so that nothing falls in between; what is heard twice is folded once.
-        let mut ear = Ear(self.hands.commands.load_session(self.hands.id)?.seq);
+        let mut ear = Ear { node: tip.node, after: self.hands.commands.load_session(self.hands.id)?.seq };
         let mut conversation = self.hands.so_far(tip)?;
         while !self.hands.stop.is_stopped() {
             self.hands.listen(tip, &mut ear, &mut conversation)?;
@@ -67,7 +67,7 @@ impl Driving<'_> {
                         return Ok(());
                     }
                     let act = self.ask(turn, asked, &conversation)?;
-                    self.hands.record(&mut conversation, &[act])?;
+                    self.hands.record_answer(tip, &mut ear, &mut conversation, &act)?;
                 }
                 Next::Call { turn, calls } => {
                     let started: Vec<AgentAct> =
@@ -127,18 +127,24 @@ impl Hands<'_> {
         Ok(Conversation::fold(&self.commands.acts_at(self.id, tip.node)?))
     }
 
-    /// Takes in what a person said meanwhile. What came while the agent was answering is told to it again, on record: a
-    /// process that takes over would take it for heard.
+    /// Takes in what a person said meanwhile.
     fn listen(&self, tip: &Tip, ear: &mut Ear, conversation: &mut Conversation) -> Result<(), Error> {
-        let heard = self.commands.listen(self.id, tip.node, ear)?;
-        if heard.is_empty() {
-            return Ok(());
+        if !self.commands.listen(self.id, ear)?.is_empty() {
+            *conversation = self.so_far(tip)?;
         }
-        *conversation = self.so_far(tip)?;
-        let turn = conversation.last_turn().unwrap_or(0) + 1;
-        for late in heard.into_iter().filter(|heard| heard.too_late) {
-            let words = in_words(&*self.commands.shared_value(&late.words)?);
-            self.record(conversation, &[AgentAct::Nudged { turn, words }])?;
+        Ok(())
+    }
+
+    fn record_answer(
+        &self,
+        tip: &Tip,
+        ear: &mut Ear,
+        conversation: &mut Conversation,
+        act: &AgentAct,
+    ) -> Result<(), Error> {
+        match self.commands.act_and_listen(self.id, self.epoch, act, ear)? {
+            Heard::Nothing => conversation.apply(act),
+            Heard::Something => *conversation = self.so_far(tip)?,
         }
         Ok(())
     }
@@ -292,10 +298,6 @@ const fn fault_of(fault: &Fault) -> TurnFault {
         Fault::Garbage => TurnFault::Garbage,
         Fault::Unscripted(_) => TurnFault::Unscripted,
     }
-}
-
-fn in_words(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn words(reasons: &[longhaul_events::Reason]) -> String {
