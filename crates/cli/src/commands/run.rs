@@ -145,7 +145,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         return under_way(context, drive);
     }
     terminal::catch_interrupts();
-    let mut watch = args.watch.then(|| Watch::start(context, &commands, drive.session)).transpose()?;
+    let mut watch = args.watch.then(|| Watch::start(&commands, drive.session)).transpose()?;
     let mut following = Following { context, system: &system, commands: &commands, drive: &drive, heeded: 0 };
     system.follow(&commands, drive.session, &mut || {
         watch.iter_mut().for_each(Watch::look);

@@ -123,6 +123,23 @@ fn a_record_holds_no_secret() {
 }
 
 #[test]
+fn what_a_rewind_left_behind_is_not_in_the_record() {
+    let home = prepared(
+        "cassette: 1\nturns:\n  - { match: { step: look }, complete: { notes: Seen. } }\n  - { match: { step: change }, tools: [ { write: { path: a.txt, content: a } } ] }\n  - { match: { step: change }, complete: { notes: First. } }\n  - { match: { step: change }, tools: [ { write: { path: b.txt, content: b } } ], optional: true }\n  - { match: { step: change }, complete: { notes: Second. }, optional: true }\n",
+    );
+    let id = ran(&home);
+    home.longhaul(&["session", "rewind", &id, "--to", "change", "--reason", "once more"]).succeeded();
+    home.longhaul(&["session", "resume", &id]);
+    let is_second = |entry: &Value| entry["type"] == "finished" && entry["notes"] == "Second.";
+    wait_until("it is done again", || story(&home, &id).iter().any(is_second));
+    let recorded = home.longhaul(&["session", "record", &id]).succeeded().stdout;
+    let places = recorded.matches("step: \"change\", visit: 1 }").count();
+    assert_eq!(places, 2, "the step is reached once on the way that counts: {recorded}");
+    assert!(recorded.contains("b.txt") && recorded.contains("Second."), "{recorded}");
+    assert!(!recorded.contains("a.txt") && !recorded.contains("First."), "{recorded}");
+}
+
+#[test]
 fn a_replay_says_whether_it_came_to_the_same_files() {
     let home = prepared(SCRIPT);
     let id = ran(&home);
@@ -273,6 +290,10 @@ fn a_run_that_is_watched_without_a_terminal_is_told_in_lines() {
     }
     assert!(!outcome.stderr.contains('\u{1b}'), "{outcome}");
     assert!(outcome.stdout.contains("is complete"), "{outcome}");
+    let cassette = home.join("run.yml").display().to_string();
+    let arguments = ["run", "--watch", "--workflow", "team.fix", "--goal", "fix it", "--cassette", &cassette];
+    let dumb = Terminal::whole_in(&home, &home.join("repo"), &arguments, &[("TERM", "dumb")]).end().1;
+    assert!(dumb.contains("  turn 1: I look.…  [20 in, 3 out]\n") && !dumb.contains('\u{1b}'), "{dumb}");
     let both = run(&home, "run.yml", &["--watch", "--json"]);
     assert!(both.code == Some(2) && both.stderr.contains("session tail"), "{both}");
 }

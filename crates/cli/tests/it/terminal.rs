@@ -54,8 +54,8 @@ impl Terminal {
         variables: &[(&str, &str)],
     ) -> Self {
         let command = Command::new(env!("CARGO_BIN_EXE_longhaul")).args(arguments).current_dir(directory);
-        let command = command.env_clear().envs(home.variables()).envs(variables.iter().copied());
-        Self::spawn(home, command.env("TERM", "xterm"))
+        let command = command.env_clear().envs(home.variables()).env("TERM", "xterm");
+        Self::spawn(home, command.envs(variables.iter().copied()))
     }
 
     fn spawn(home: &Home, command: Command) -> Self {

@@ -98,25 +98,52 @@ impl Commands {
     }
 
     /// What others said to the agent at a node since `ear` last listened.
-    pub(crate) fn listen(&self, id: SessionId, node: NodeId, ear: &mut Ear) -> Result<Vec<Heard>, Error> {
-        let mut heard: Vec<Heard> = Vec::new();
-        self.each_decision(id, ear.0, |decision| {
+    pub(crate) fn listen(&self, id: SessionId, ear: &mut Ear) -> Result<Vec<Content>, Error> {
+        let mut heard = Vec::new();
+        let node = ear.node;
+        self.each_decision(id, ear.after, |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
-                match event {
-                    SessionEvent::Agent { node: Some(at), act: AgentAct::Steered { words, .. } }
-                        if at == node =>
-                    {
-                        heard.push(Heard { words, too_late: false });
-                    }
-                    SessionEvent::Agent { act: AgentAct::Answered { .. }, .. } => {
-                        heard.iter_mut().for_each(|one| one.too_late = true);
-                    }
-                    _ => {}
+                if let SessionEvent::Agent { node: Some(at), act: AgentAct::Steered { words, .. } } = event
+                    && at == node
+                {
+                    heard.push(words);
                 }
             }
-            ear.0 = decision.last_seq();
+            ear.after = decision.last_seq();
             Ok(None::<()>)
         })?;
+        Ok(heard)
+    }
+
+    /// Puts acts on record. An answer among them does not know of what was said while it was made, so that is told again
+    /// right behind it: whoever folds the acts would take it for heard otherwise. Says whether there was any.
+    pub(crate) fn act_and_listen(
+        &self,
+        id: SessionId,
+        epoch: Epoch,
+        acts: &[AgentAct],
+        ear: &mut Ear,
+    ) -> Result<Heard, Error> {
+        let answer = acts.iter().enumerate().find_map(|(place, act)| match act {
+            AgentAct::Answered { turn, .. } => Some((place, *turn)),
+            _ => None,
+        });
+        let Some((place, turn)) = answer else {
+            return self.act(id, epoch, acts).map(|()| Heard::Nothing);
+        };
+        let (after, heard) = self.decide(id, &Contents::default(), |session| {
+            let mut now = *ear;
+            let said = self.listen(id, &mut now)?;
+            let mut acts = acts.to_vec();
+            let mut news = Vec::new();
+            for words in &said {
+                news.push(AgentAct::Nudged { turn: turn + 1, words: in_words(&*self.shared_value(words)?) });
+            }
+            acts.splice(place + 1..place + 1, news);
+            let heard = if said.is_empty() { Heard::Nothing } else { Heard::Something };
+            Ok(Decided::Events(session.decide(Command::Act { epoch, acts })?, (now, heard)))
+        })?;
+        *ear = after;
         Ok(heard)
     }
 
@@ -208,16 +235,23 @@ impl Commands {
     }
 }
 
-/// How far a session was listened to.
+/// How far somebody listened to what is said to the agent at a node.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ear(pub(crate) Seq);
+pub(crate) struct Ear {
+    pub(crate) node: NodeId,
+    pub(crate) after: Seq,
+}
 
-/// What somebody else said.
-#[derive(Debug)]
-pub(crate) struct Heard {
-    pub(crate) words: Content,
-    /// It was said while the agent was answering, and the answer does not know of it.
-    pub(crate) too_late: bool,
+/// Whether somebody spoke.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Heard {
+    Nothing,
+    Something,
+}
+
+/// What a content says, as text.
+pub(crate) fn in_words(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Which steps were handed out, and how often.

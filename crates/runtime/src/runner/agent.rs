@@ -81,7 +81,7 @@ impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
         // Before the first look, so that nothing falls in between; what is heard twice is folded once.
-        let mut ear = Ear(self.hands.commands.load_session(self.hands.id)?.seq);
+        let mut ear = Ear { node: tip.node, after: self.hands.commands.load_session(self.hands.id)?.seq };
         let prompt = self.hands.commands.prompt_at(self.hands.id, tip.node)?;
         let acts = self.hands.commands.acts_at(self.hands.id, tip.node)?;
         let mut conversation = Conversation::fold(&acts);
@@ -90,7 +90,7 @@ impl Driving<'_> {
             self.hands.record(&mut conversation, news.as_slice())?;
         }
         while !self.hands.stop.is_stopped() {
-            self.hands.listen(tip, &mut ear, &mut conversation)?;
+            self.hands.listen(&mut ear, &mut conversation)?;
             match conversation.next() {
                 Next::Ask { turn, pause_ms } => {
                     self.hands.pause(Duration::from_millis(pause_ms));
@@ -102,12 +102,12 @@ impl Driving<'_> {
                         Reply::TooMuch(reason) => return self.hands.park(reason),
                         Reply::Stopped => return Ok(()),
                     };
-                    if self.hands.go_on(&mut conversation, vec![act])? == Way::Left {
+                    if self.hands.go_on(&mut ear, &mut conversation, vec![act])? == Way::Left {
                         return Ok(());
                     }
                 }
                 Next::Call { .. } => {
-                    if self.hands.go_on(&mut conversation, Vec::new())? == Way::Left {
+                    if self.hands.go_on(&mut ear, &mut conversation, Vec::new())? == Way::Left {
                         return Ok(());
                     }
                 }
@@ -184,21 +184,26 @@ impl Hands<'_> {
 
     /// Puts acts on record and makes the calls that follow from them. The start of a call goes into the commit of
     /// what led to it: both are there before anything is done, and a turn costs one commit less.
-    fn go_on(&self, conversation: &mut Conversation, mut acts: Vec<AgentAct>) -> Result<Way, Error> {
+    fn go_on(
+        &self,
+        ear: &mut Ear,
+        conversation: &mut Conversation,
+        mut acts: Vec<AgentAct>,
+    ) -> Result<Way, Error> {
         loop {
             acts.iter().for_each(|act| conversation.apply(act));
             let due = conversation.next();
             let Next::Call { turn, calls } = due else {
-                self.put_down(&acts)?;
+                self.put_down(ear, conversation, &acts)?;
                 return Ok(Way::Stays);
             };
             if let Some(reason) = self.limits.before_calls(&acts)? {
-                self.put_down(&acts)?;
+                self.put_down(ear, conversation, &acts)?;
                 self.park(reason)?;
                 return Ok(Way::Left);
             }
             if self.stop.is_stopped() {
-                self.put_down(&acts)?;
+                self.put_down(ear, conversation, &acts)?;
                 return Ok(Way::Stays);
             }
             for call in &calls {
@@ -206,7 +211,7 @@ impl Hands<'_> {
                 conversation.apply(&start);
                 acts.push(start);
             }
-            self.put_down(&acts)?;
+            self.put_down(ear, conversation, &acts)?;
             match self.make(conversation, turn, &calls)? {
                 Some(ended) => acts = ended,
                 None => return Ok(Way::Left),
@@ -322,12 +327,11 @@ impl Hands<'_> {
     }
 
     pub(super) fn record(&self, conversation: &mut Conversation, acts: &[AgentAct]) -> Result<(), Error> {
+        if acts.is_empty() {
+            return Ok(());
+        }
         acts.iter().for_each(|act| conversation.apply(act));
-        self.put_down(acts)
-    }
-
-    fn put_down(&self, acts: &[AgentAct]) -> Result<(), Error> {
-        if acts.is_empty() { Ok(()) } else { self.commands.act(self.id, self.epoch, acts) }
+        self.commands.act(self.id, self.epoch, acts)
     }
 }
 

@@ -8,7 +8,6 @@ use longhaul_runtime::{Clock as _, Commands, Error, ProgressTail, Reader, System
 
 use super::frame::{Picture, frame};
 use crate::commands::session::tail::Showing;
-use crate::context::Context;
 use crate::error::CliError;
 
 /// A session that somebody watches. What goes wrong with that must not get in the way of the run.
@@ -25,9 +24,9 @@ enum How {
 }
 
 impl Watch {
-    pub(super) fn start(_: &Context, commands: &Commands, session: SessionId) -> Result<Self, CliError> {
+    pub(super) fn start(commands: &Commands, session: SessionId) -> Result<Self, CliError> {
         let reader = commands.reader().ok_or(Error::UnknownSession(session))?;
-        let how = match terminal::room_of_stderr() {
+        let how = match terminal::room_of_stderr().filter(|_| can_move_the_cursor()) {
             Some(_) => {
                 let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
                 bar.set_style(ProgressStyle::with_template("{msg}").expect("it is well formed"));
@@ -61,6 +60,11 @@ impl Watch {
             let _ = std::io::stderr().write_all(b"\n");
         }
     }
+}
+
+/// Some terminals only print.
+fn can_move_the_cursor() -> bool {
+    std::env::var_os("TERM").is_some_and(|kind| kind != "dumb")
 }
 
 fn picture(reader: &Reader, tail: &mut ProgressTail) -> Option<Vec<String>> {

@@ -94,7 +94,8 @@ fn what_is_said_while_the_agent_answers_is_heard_with_the_next_turn_and_by_whoev
     let said = place(|act| matches!(act, AgentAct::Steered { .. }));
     let answered = place(|act| matches!(act, AgentAct::Answered { .. }));
     let told = place(|act| matches!(act, AgentAct::Nudged { words, .. } if words == "the other file"));
-    assert!(said < answered && answered < told, "{acts:?}");
+    assert!(said < answered, "{acts:?}");
+    assert_eq!(told, answered + 1, "nothing can come between the two: {acts:?}");
 }
 
 #[test]
