@@ -49,7 +49,7 @@ pub use decide::ATTEMPTS_LEFT;
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 5;
+pub const FOLD_VERSION: u32 = 6;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -339,8 +339,7 @@ impl Session {
             | SessionEvent::GateAnswered { .. }
             | SessionEvent::GateExpired { .. } => self.at = At::Nothing,
             SessionEvent::Parked { node, after, step, reasons, place } => {
-                let park = self.park_at(*node, *after, step, reasons);
-                self.stand(place, At::Parked(park));
+                self.stand(place, At::Parked(self.park_at(*node, *after, step, reasons)));
             }
             SessionEvent::Unparked { node, nonce, step, by: _ } => {
                 self.at = At::Step(Tip::new(*node, *nonce, step));
@@ -356,10 +355,7 @@ impl Session {
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. } => {}
             SessionEvent::Agent { node: _, act } => self.take_act(act),
-            SessionEvent::Rewound { restore, .. } => {
-                self.returns = 0;
-                self.want_back(restore.as_deref());
-            }
+            SessionEvent::Rewound { restore, .. } => self.go_back(restore.as_deref()),
             SessionEvent::StopRequested { by, urgency, reason } => {
                 self.wish_stop(by, *urgency, reason.as_ref());
             }
@@ -416,7 +412,8 @@ impl Session {
         }
     }
 
-    fn want_back(&mut self, snapshot: Option<&str>) {
+    fn go_back(&mut self, snapshot: Option<&str>) {
+        self.returns = 0;
         if let (Some(workplace), Some(snapshot)) = (&mut self.workplace, snapshot) {
             workplace.due = Some(snapshot.to_owned());
         }

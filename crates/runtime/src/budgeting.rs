@@ -5,7 +5,7 @@ use longhaul_core::session::{At, NewBudget, Park, Rejection, Session};
 use longhaul_events::{Caps, SessionId, TokenCount};
 
 use crate::commands::Commands;
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 use crate::system::System;
 use crate::terminal;
 
@@ -30,7 +30,7 @@ impl System {
             return Err(Rejection::Closed.into());
         }
         if session.agent.is_none() {
-            return Err(Error::NoAgent(id));
+            return Err(Error::Driven(DrivenError::NoAgent(id)));
         }
         let settings = self.config()?.caps;
         let (task_money_micros, day_money_micros) = (settings.task_money_micros, settings.day_money_micros);

@@ -11,7 +11,7 @@ use longhaul_store::watch::Watcher;
 use serde_json::json;
 
 use crate::commands::Commands;
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 use crate::runner::{Assignment, is_dead};
 use crate::starting::NewWalk;
 use crate::system::System;
@@ -152,7 +152,7 @@ impl Runners {
     fn count(&mut self, id: SessionId) -> Result<(), Error> {
         self.started = Some(Instant::now());
         self.in_vain += 1;
-        if self.in_vain > MOST_IN_VAIN { Err(Error::RunnerDies(id)) } else { Ok(()) }
+        if self.in_vain > MOST_IN_VAIN { Err(Error::Driven(DrivenError::RunnerDies(id))) } else { Ok(()) }
     }
 }
 

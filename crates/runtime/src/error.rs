@@ -1,5 +1,7 @@
 //! What can go wrong in the shell, in words for whoever asked.
 
+mod driven;
+
 use std::path::PathBuf;
 
 use longhaul_core::handle::Malformed;
@@ -7,6 +9,8 @@ use longhaul_core::{config, session, workspace};
 use longhaul_events::{Reason, SessionId};
 use longhaul_store::{ImportError, StoreError};
 use serde_json::Value;
+
+pub use driven::DrivenError;
 
 use crate::places::Homeless;
 use crate::secrets::SecretsError;
@@ -129,46 +133,18 @@ pub enum Error {
     Runner(#[source] longhaul_exec::Error),
     #[error(transparent)]
     Sandboxed(longhaul_exec::Error),
-    #[error(
-        "the walls of level `{level}` cannot be put up here: could not {step}: {because}; put that right, set `sandbox.accept_reduced: true` to go on at level reduced, or choose a level with `--sandbox`"
-    )]
-    NoWalls { level: &'static str, step: String, because: String },
-    #[error(
-        "`sandbox.caches` names `{path}`, which {problem}; name a folder in your home that holds nothing else"
-    )]
-    UnfitCache { path: String, problem: String },
+    #[error(transparent)]
+    Driven(#[from] DrivenError),
     #[error(transparent)]
     Gateway(#[from] longhaul_gateway::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
     Leftovers(#[source] longhaul_exec::Error),
     #[error("the checkout of the session cannot be worked in: {0}")]
     Tool(#[source] longhaul_agent::tools::Broken),
-    #[error("the worktree of session `{0}` is gone; bring it back with `longhaul worktree restore`")]
-    NoCheckout(SessionId),
-    #[error("the runner of session `{0}` dies as often as it is started; `longhaul -v runner {0}` tells why")]
-    RunnerDies(SessionId),
     #[error(transparent)]
     Cassette(#[from] longhaul_core::cassette::Error),
     #[error(transparent)]
     Budget(#[from] longhaul_core::budget::Error),
-    #[error(
-        "no agent of ours does the steps of session `{0}`, so there is no budget to change; whoever does them has their own"
-    )]
-    NoAgent(SessionId),
-    #[error(
-        "no agent of ours drove session `{0}`, so there is no script of it; `longhaul session show {0}` tells what happened"
-    )]
-    NotDriven(SessionId),
-    #[error(
-        "session `{0}` has no snapshot of a worktree of its own to compare with; only what `longhaul run` drove can be replayed"
-    )]
-    NothingToReplay(SessionId),
-    #[error(
-        "what you say has {0} bytes, and at most 16,384 are passed on; put it into a file of the worktree and name that"
-    )]
-    TooMuchToSay(usize),
-    #[error("there is nothing to say; give a text, `-` or `@FILE`")]
-    NothingToSay,
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
     #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
@@ -235,7 +211,6 @@ impl Error {
             Self::Config(_) => "E0401",
             Self::Secrets(error) => return error.code(),
             Self::NoSessionInExport | Self::NotASessionExport { .. } | Self::Import(_) => "E0501",
-            Self::NotDriven(_) | Self::NothingToReplay(_) => "E0220",
             Self::NoWorkflow(_) | Self::WorkflowUnreadable { .. } => "E0601",
             Self::BadStart(_) => "E0602",
             Self::BadAnswer(_) => "E0603",
@@ -245,11 +220,10 @@ impl Error {
                 longhaul_exec::Error::Sandbox { .. }
                 | longhaul_exec::Error::SandboxPath { .. }
                 | longhaul_exec::Error::SandboxHidden { .. },
-            )
-            | Self::NoWalls { .. } => "E0801",
-            Self::UnfitCache { .. } => "E0802",
+            ) => "E0801",
             Self::Gateway(_) => "E0803",
-            Self::Budget(_) | Self::NoAgent(_) => "E0901",
+            Self::Budget(_) => "E0901",
+            Self::Driven(error) => return error.code(),
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
             | Self::Git(_)
@@ -261,13 +235,9 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::NoCheckout(_)
-            | Self::RunnerDies(_)
             | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
-            | Self::TooMuchToSay(_)
-            | Self::NothingToSay
             | Self::TooManyConflicts
             | Self::NotCanonical(_) => return None,
         })
@@ -293,6 +263,7 @@ impl Error {
             | Self::TooManyConflicts => Kind::Conflict,
             Self::Workflow(problem) => problem.kind(),
             Self::Secrets(error) => error.kind(),
+            Self::Driven(error) => error.kind(),
             Self::Worktree(
                 WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
             )
@@ -308,13 +279,10 @@ impl Error {
             | Self::UnknownStream(_)
             | Self::NotCanonical(_)
             | Self::TooShortToRedact(_)
-            | Self::TooMuchToSay(_)
-            | Self::NothingToSay
             | Self::BadAnswer(_)
             | Self::BadStart(_)
             | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
-            | Self::UnfitCache { .. }
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
             Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
@@ -329,11 +297,8 @@ impl Error {
             | Self::NoTerminal
             | Self::UnderAgent
             | Self::NotConfirmed { .. }
-            | Self::NotDriven(_)
-            | Self::NothingToReplay(_)
             | Self::NoWorkflow(_)
             | Self::Budget(_)
-            | Self::NoAgent(_)
             | Self::GateNotOpen { .. }
             | Self::WeakTerminal { .. }
             | Self::NoSessionInExport
@@ -352,11 +317,8 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::NoCheckout(_)
-            | Self::RunnerDies(_)
             | Self::Cassette(_)
             | Self::Sandboxed(_)
-            | Self::NoWalls { .. }
             | Self::Gateway(_)
             | Self::Homeless(_) => Kind::Environment,
         }

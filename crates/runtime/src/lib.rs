@@ -46,7 +46,7 @@ pub use commands::walking::{
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
-pub use error::{Error, Kind};
+pub use error::{DrivenError, Error, Kind};
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,

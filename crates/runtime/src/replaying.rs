@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::commands::Commands;
 use crate::driving::Drive;
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 use crate::runner::{Assignment, is_dead};
 use crate::system::System;
 use crate::worktrees::{ChangedFile, NewWorktree, SecretFiles};
@@ -41,7 +41,7 @@ impl System {
             return Err(Rejection::Driven { driver, epoch, until }.into());
         }
         let Some(Workplace { checkout, .. }) = session.workplace else {
-            return Err(Error::NothingToReplay(id));
+            return Err(Error::Driven(DrivenError::NothingToReplay(id)));
         };
         let reader = commands.reader().ok_or(Error::UnknownSession(id))?;
         let recorded = reader.record(id)?;
@@ -85,7 +85,7 @@ impl System {
                 None => commands.last_tree(id)?.map(|last| last.tree),
             },
         };
-        tree.as_deref().and_then(ObjectId::parse).ok_or(Error::NothingToReplay(id))
+        tree.as_deref().and_then(ObjectId::parse).ok_or(Error::Driven(DrivenError::NothingToReplay(id)))
     }
 
     /// Holds the last trees of two sessions of one repository against each other.

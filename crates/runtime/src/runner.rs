@@ -35,7 +35,7 @@ use serde_json::{Value, json};
 
 use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 use crate::gateway::{TOKEN_VARIABLE, Token};
 use crate::system::System;
 use crew::Crew;
@@ -79,7 +79,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             return system.end(&commands, id, Whom::Commands);
         }
         if let Due::Nobody = due {
-            return give_up(&commands, id, Error::NoCheckout(id));
+            return give_up(&commands, id, Error::Driven(DrivenError::NoCheckout(id)));
         }
         let epoch = match commands.take_driver(id, &this_process(), LEASE_MS) {
             Ok(epoch) => epoch,

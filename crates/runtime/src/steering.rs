@@ -3,7 +3,7 @@
 use longhaul_events::SessionId;
 
 use crate::commands::Commands;
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 use crate::runner::is_dead;
 use crate::system::System;
 use crate::terminal;
@@ -18,10 +18,10 @@ impl System {
         terminal::refuse_agents()?;
         let words = words.trim();
         if words.is_empty() {
-            return Err(Error::NothingToSay);
+            return Err(Error::Driven(DrivenError::NothingToSay));
         }
         if words.len() > MOST_BYTES {
-            return Err(Error::TooMuchToSay(words.len()));
+            return Err(Error::Driven(DrivenError::TooMuchToSay(words.len())));
         }
         commands.steer(id, words, &terminal::user_name())?;
         let session = commands.load_session(id)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use longhaul_core::config::{SandboxConfig, SandboxLevel, SandboxNetwork};
 use longhaul_exec::sandbox::{Ability, HOME_SECRETS, Init, Level, Wall, probe, tools_in};
 
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 use crate::places::Places;
 use crate::runner::{Networked, PinnedReach, Walled};
 use crate::system::System;
@@ -67,7 +67,7 @@ fn had(level: Walled, config: &SandboxConfig, ability: &Ability) -> Result<(Wall
         );
         return Ok((Walled::Reduced, Some(warning)));
     }
-    Err(Error::NoWalls { level: name, step: step.clone(), because: because.clone() })
+    Err(Error::Driven(DrivenError::NoWalls { level: name, step: step.clone(), because: because.clone() }))
 }
 
 /// The folders that can be changed beside the worktree, where they really are. Those that are missing are made.
@@ -80,7 +80,8 @@ pub(crate) fn caches(places: &Places, wanted: &[String]) -> Result<Vec<PathBuf>,
     wanted
         .iter()
         .map(|path| {
-            let unfit = |problem: String| Error::UnfitCache { path: path.clone(), problem };
+            let unfit =
+                |problem: String| Error::Driven(DrivenError::UnfitCache { path: path.clone(), problem });
             let guarded =
                 guarded.as_ref().ok_or_else(|| unfit("cannot be found without a home".to_owned()))?;
             guarded.cache(path).map_err(unfit)

@@ -15,9 +15,7 @@ use super::{Act, Cassette, Failure, Fault, Order, Scripted, Usage, When};
 pub fn write(cassette: &Cassette) -> String {
     let mut text = format!("cassette: 1\nwindow: {}\n", cassette.window);
     text += &price(cassette.pricing);
-    if let Some(most) = cassette.max_output {
-        text += &format!("max_output: {most}\n");
-    }
+    text += &cassette.max_output.map(|most| format!("max_output: {most}\n")).unwrap_or_default();
     text += if cassette.turns.is_empty() { "turns: []\n" } else { "turns:\n" };
     cassette.turns.iter().for_each(|turn| text += &entry(turn));
     text + "otherwise: fail\n"

@@ -87,11 +87,7 @@ impl Session {
                 Ok(vec![SessionEvent::Reported { node: self.node(), kind, report }])
             }
             Command::Assign { actor, agent, settings, budget } => {
-                let mut events = self.permit(actor)?;
-                let act = AgentAct::Assigned { agent, settings };
-                events.push(SessionEvent::Agent { node: self.node(), act });
-                events.push(budgeted(budget, self.node()));
-                Ok(events)
+                self.assign(actor, AgentAct::Assigned { agent, settings }, budget)
             }
             Command::SetBudget { budget, nonce } => self.set_budget(budget, nonce),
             Command::Steer { words, by, nonce } => self.steer(AgentAct::Steered { words, by }, nonce),
@@ -262,6 +258,18 @@ impl Session {
         let park = Arrival::Park { step: tip.step.clone(), reasons, place: self.place.clone() };
         let mut events = vec![SessionEvent::DriverReleased { epoch }];
         self.trail(&mut events).go(Some(tip.node), park.into());
+        Ok(events)
+    }
+
+    fn assign(
+        &self,
+        actor: Actor,
+        assigned: AgentAct,
+        budget: NewBudget,
+    ) -> Result<Vec<SessionEvent>, Rejection> {
+        let mut events = self.permit(actor)?;
+        events.push(SessionEvent::Agent { node: self.node(), act: assigned });
+        events.push(budgeted(budget, self.node()));
         Ok(events)
     }
 

@@ -134,12 +134,12 @@ impl Commands {
         let (after, heard) = self.decide(id, &Contents::default(), |session| {
             let mut now = *ear;
             let said = self.listen(id, &mut now)?;
-            let mut acts = acts.to_vec();
-            let mut news = Vec::new();
+            let (answered, after) = acts.split_at(place + 1);
+            let mut acts = answered.to_vec();
             for words in &said {
-                news.push(AgentAct::Nudged { turn: turn + 1, words: in_words(&*self.shared_value(words)?) });
+                acts.push(AgentAct::Nudged { turn: turn + 1, words: in_words(&*self.shared_value(words)?) });
             }
-            acts.splice(place + 1..place + 1, news);
+            acts.extend_from_slice(after);
             let heard = if said.is_empty() { Heard::Nothing } else { Heard::Something };
             Ok(Decided::Events(session.decide(Command::Act { epoch, acts })?, (now, heard)))
         })?;

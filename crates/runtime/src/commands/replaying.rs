@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::Commands;
 use super::walking::StartSession;
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 use crate::runner::Assignment;
 
 impl Commands {
@@ -73,7 +73,7 @@ impl Commands {
     /// Who was to do the steps, and behind which walls.
     pub(crate) fn assignment_of(&self, id: SessionId) -> Result<Assignment, Error> {
         let Some(AgentAct::Assigned { settings, .. }) = self.assigned(id)? else {
-            return Err(Error::NotDriven(id));
+            return Err(Error::Driven(DrivenError::NotDriven(id)));
         };
         let settings = self.shared_value(&settings)?;
         serde_json::from_value(Value::clone(&settings))

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::Reader;
 use super::events::Told;
 use super::story::Left;
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 
 /// A cassette, ready to be played.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,7 +50,7 @@ impl Reader {
             }
         }
         if !is_driven {
-            return Err(Error::NotDriven(id));
+            return Err(Error::Driven(DrivenError::NotDriven(id)));
         }
         let Recorded { cassette, remarks } = recording.finish(played);
         Ok(RecordedRun { text: cassette::write(&cassette), turns: cassette.turns.len(), remarks })

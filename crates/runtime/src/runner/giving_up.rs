@@ -5,7 +5,7 @@ use longhaul_core::conversation::{Stop, Stuck, Unexpected};
 use longhaul_core::outcome::{CHECKOUT_GONE, NO_AGENT, NO_SANDBOX};
 use longhaul_events::{Reason, TurnFault};
 
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 
 /// Why the step was given up, with what can be done about it.
 pub(super) fn reason(stop: Stop) -> Reason {
@@ -47,7 +47,7 @@ pub(super) fn could_not(error: &Error) -> Option<Reason> {
     let walls = "`longhaul sandbox check --explain` says what is missing here; then go back to the step with `longhaul session rewind`";
     let (code, fix) = if matches!(error, Error::Tool(broken) if broken.what == CANNOT_RUN) {
         (NO_SANDBOX, walls)
-    } else if matches!(error, Error::Tool(_) | Error::NoCheckout(_)) {
+    } else if matches!(error, Error::Tool(_) | Error::Driven(DrivenError::NoCheckout(_))) {
         (CHECKOUT_GONE, restore)
     } else if matches!(error, Error::Cassette(_) | Error::Budget(_)) {
         (NO_AGENT, again)

@@ -178,7 +178,7 @@ mod tests {
             shown(Room { lines: 24, letters: 80 }, &three()),
             [
                 "fix it\\u{1b}[2J",
-                "1 of 3 steps, 12 turns, 0 in, 0 out, 1:01:40",
+                "1 of 3 steps, 12 turns, 0 in, 0 out, 1.50usd, 1:01:40",
                 "  look    [##########]  done, 0:05",
                 "  change  [#####-----]  turn 2, bash, 1:00:45",
                 "  check   [----------]",

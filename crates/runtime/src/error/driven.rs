@@ -1,0 +1,59 @@
+//! What goes wrong with sessions that an agent of ours does.
+
+use longhaul_events::SessionId;
+
+use super::Kind;
+
+#[derive(Debug, thiserror::Error)]
+pub enum DrivenError {
+    #[error(
+        "the walls of level `{level}` cannot be put up here: could not {step}: {because}; put that right, set `sandbox.accept_reduced: true` to go on at level reduced, or choose a level with `--sandbox`"
+    )]
+    NoWalls { level: &'static str, step: String, because: String },
+    #[error(
+        "`sandbox.caches` names `{path}`, which {problem}; name a folder in your home that holds nothing else"
+    )]
+    UnfitCache { path: String, problem: String },
+    #[error("the worktree of session `{0}` is gone; bring it back with `longhaul worktree restore`")]
+    NoCheckout(SessionId),
+    #[error("the runner of session `{0}` dies as often as it is started; `longhaul -v runner {0}` tells why")]
+    RunnerDies(SessionId),
+    #[error(
+        "no agent of ours does the steps of session `{0}`, so there is no budget to change; whoever does them has their own"
+    )]
+    NoAgent(SessionId),
+    #[error(
+        "no agent of ours drove session `{0}`, so there is no script of it; `longhaul session show {0}` tells what happened"
+    )]
+    NotDriven(SessionId),
+    #[error(
+        "session `{0}` has no snapshot of a worktree of its own to compare with; only what `longhaul run` drove can be replayed"
+    )]
+    NothingToReplay(SessionId),
+    #[error(
+        "what you say has {0} bytes, and at most 16,384 are passed on; put it into a file of the worktree and name that"
+    )]
+    TooMuchToSay(usize),
+    #[error("there is nothing to say; give a text, `-` or `@FILE`")]
+    NothingToSay,
+}
+
+impl DrivenError {
+    pub(super) const fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::NoWalls { .. } => Some("E0801"),
+            Self::UnfitCache { .. } => Some("E0802"),
+            Self::NoAgent(_) => Some("E0901"),
+            Self::NotDriven(_) | Self::NothingToReplay(_) => Some("E0220"),
+            Self::NoCheckout(_) | Self::RunnerDies(_) | Self::TooMuchToSay(_) | Self::NothingToSay => None,
+        }
+    }
+
+    pub(super) const fn kind(&self) -> Kind {
+        match self {
+            Self::TooMuchToSay(_) | Self::NothingToSay | Self::UnfitCache { .. } => Kind::Usage,
+            Self::NotDriven(_) | Self::NothingToReplay(_) | Self::NoAgent(_) => Kind::Refused,
+            Self::NoCheckout(_) | Self::RunnerDies(_) | Self::NoWalls { .. } => Kind::Environment,
+        }
+    }
+}
