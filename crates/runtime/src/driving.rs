@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use longhaul_agent::{Agent as _, Rehearsal, Silence, TurnRequest};
-use longhaul_core::cassette;
+use longhaul_agent::{Agent as _, Rehearsal, Silence, TurnRequest, tools};
+use longhaul_core::cassette::{self, Act, Cassette};
 use longhaul_core::session::{At, NewBudget, Session};
 use longhaul_core::walk::view::StepView;
 use longhaul_events::{AgentAct, CheckoutKind, Seq, SessionId};
@@ -12,10 +12,12 @@ use serde_json::json;
 
 use crate::commands::Commands;
 use crate::error::{DrivenError, Error};
+use crate::leaf;
 use crate::runner::{Assignment, is_dead};
 use crate::starting::NewWalk;
 use crate::system::System;
 use crate::walling::WantedWalls;
+use crate::workspaces;
 use crate::worktrees::{NewWorktree, SecretFiles};
 
 /// How often somebody who follows looks without having been told.
@@ -57,7 +59,10 @@ pub struct Drive {
 impl System {
     /// Starts a session in a worktree of its own, and somebody who drives it and outlives this process.
     pub fn drive(&self, commands: &Commands, new: NewDrive) -> Result<Drive, Error> {
-        cassette::parse(&new.cassette.path, &new.cassette.text)?.pricing.known()?;
+        let script = cassette::parse(&new.cassette.path, &new.cassette.text)?;
+        known_tools(&new.cassette.path, &script)?;
+        script.pricing.known()?;
+        workspaces::locate(self.directory())?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
         let start = self.prepared(commands, new.walk)?;
@@ -70,7 +75,10 @@ impl System {
             secrets: SecretFiles::Give,
             by: new.by.clone(),
         };
-        let made = self.make_worktree(commands, &worktree)?;
+        let made = self.make_worktree(commands, &worktree).inspect_err(|error| {
+            // Nobody would ever go on with it.
+            let _ = commands.cancel_session(session, &new.by, Some(&error.to_string()));
+        })?;
         let Script { path, text } = new.cassette;
         let setup = self.config()?.checkout.setup;
         let assignment = Assignment { cassette: text, path, level: walls.level, reach: walls.reach, setup };
@@ -154,6 +162,21 @@ impl Runners {
         self.in_vain += 1;
         if self.in_vain > MOST_IN_VAIN { Err(Error::Driven(DrivenError::RunnerDies(id))) } else { Ok(()) }
     }
+}
+
+/// A call that nobody can make is a mistake of the script, and told before anything starts.
+fn known_tools(path: &str, script: &Cassette) -> Result<(), cassette::Error> {
+    let known = || tools::TOOLS.iter().map(|tool| tool.name).chain(leaf::TOOLS.iter().map(|tool| tool.name));
+    for (turn, number) in script.turns.iter().zip(1..) {
+        let Act::Tools { calls, .. } = &turn.act else { continue };
+        if let Some(call) = calls.iter().find(|call| known().all(|name| name != call.tool)) {
+            let names: Vec<String> = known().map(|name| format!("`{name}`")).collect();
+            let problem =
+                format!("turn {number}: there is no tool `{}`; there are {}", call.tool, names.join(", "));
+            return Err(cassette::Error { path: path.to_owned(), problem });
+        }
+    }
+    Ok(())
 }
 
 /// Whether a runner has something to do.

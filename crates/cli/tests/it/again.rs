@@ -102,8 +102,8 @@ otherwise: fail
     assert!(shown.contains("Changed otherwise.") && shown.contains("Checked again."), "{shown}");
     let names: Vec<String> = tree(&worktree(&home)).into_iter().map(|(name, _)| name).collect();
     assert!(!names.contains(&"made.txt".to_owned()), "{names:?}");
-    let before = warnings.split("restore ").nth(1).unwrap().split('`').next().unwrap().to_owned();
-    restore(&home, &id, &before);
+    let command = warnings.split("`longhaul ").nth(1).unwrap().split('`').next().unwrap();
+    home.run(&command.split(' ').collect::<Vec<_>>()).inside("repo").go().succeeded();
     assert_eq!(fs::read_to_string(worktree(&home).join("made.txt")).unwrap(), "once", "nothing is lost");
 }
 

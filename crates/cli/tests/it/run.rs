@@ -90,6 +90,24 @@ fn expected() -> Vec<(String, String)> {
 }
 
 #[test]
+fn what_cannot_be_begun_leaves_no_session_behind() {
+    let home = prepared(SCRIPT);
+    let outside = home.run(&words(&arguments(&home))).go();
+    assert_eq!(outside.code, Some(4), "{outside}");
+    assert!(outside.stderr.contains("is not in a git repository"), "{outside}");
+    let mut arguments_with_base = arguments(&home);
+    arguments_with_base.extend(["--base", "nope"].map(str::to_owned));
+    let base = home.run(&words(&arguments_with_base)).inside("repo").go();
+    assert!(base.stderr.contains("no commit `nope`"), "{base}");
+    fs::write(home.join("run.yml"), "cassette: 1\nturns:\n  - tools: [ { bsh: { command: ls } } ]\n")
+        .unwrap();
+    let tool = home.run(&words(&arguments(&home))).inside("repo").go();
+    assert!(tool.stderr.contains("turn 1: there is no tool `bsh`; there are `read`, `write`"), "{tool}");
+    let open = home.longhaul(&["session", "list", "--json"]).succeeded();
+    assert_eq!(open.stdout, "", "{open}");
+}
+
+#[test]
 fn a_rehearsal_changes_its_own_worktree_and_nothing_else() {
     let home = prepared(SCRIPT);
     let outcome = home.run(&words(&arguments(&home))).inside("repo").go().succeeded();

@@ -35,14 +35,16 @@ impl System {
             self.bring_back(commands, id)
         });
         driven.let_go()?;
-        Ok(back?.map(|back| in_words(&back)))
+        Ok(back?.map(|back| in_words(id, &back)))
     }
 }
 
-fn in_words(back: &RestoredWorktree) -> String {
+fn in_words(id: SessionId, back: &RestoredWorktree) -> String {
     let now = format!("the files in {} are as they were when the step began", back.path);
     match &back.before {
-        Some(before) => format!("{now}; `longhaul worktree restore {before}` brings back what was there"),
+        Some(before) => {
+            format!("{now}; `longhaul worktree restore {before} --worktree {id}` brings back what was there")
+        }
         None => now,
     }
 }

@@ -65,9 +65,19 @@ pub(super) fn show(
         changed.iter().map(|file| lines(&format!("{} {}", file.change, file.path), "  ")).collect();
     let number = count(changed.len() as u64, "changed file");
     let told = [outcome.to_string(), used, format!("{number} in {} on {}", drive.worktree, drive.branch)];
-    let told: String = told.iter().map(|line| lines(line, "")).chain([files]).collect();
+    let told: String =
+        told.iter().map(|line| lines(line, "")).chain([files, next(drive, &changed)]).collect();
     context.output.complain(told.trim_end());
     Ok(exit)
+}
+
+/// How to see what was changed, and to have it.
+fn next(drive: &Drive, changed: &[ChangedFile]) -> String {
+    if changed.is_empty() {
+        return String::new();
+    }
+    let id = drive.session;
+    lines(&format!("next: longhaul worktree diff {id}  # what changed; `| git apply` takes it over"), "  ")
 }
 
 /// What is on record, and what only shows when all of it is looked at. Empty work is never plain success.
