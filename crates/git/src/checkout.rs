@@ -5,6 +5,7 @@
 
 mod linked;
 mod lock;
+pub(crate) mod plain;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,6 +72,10 @@ impl Checkout {
         };
         let checkout = match kind {
             CheckoutKind::Borrowed if found.is_dir() => {
+                // An agent could have put links there, and we would read and write where they lead.
+                if plain::not_plain(&entry).map_err(Error::file("look into", &entry))?.is_some() {
+                    return Err(not_ours(path, "something in its `.git` is a link, a pipe or a device"));
+                }
                 borrow_objects(&entry, main_dir)?;
                 Self { kind, path: path.to_owned(), git_dir: entry, main_dir: main_dir.to_owned() }
             }

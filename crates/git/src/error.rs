@@ -75,6 +75,12 @@ pub enum Error {
     #[error("`{}` is not the checkout that was made there: {problem}; leave it alone, or remove it by hand", .path.display())]
     NotOurCheckout { path: PathBuf, problem: &'static str },
 
+    #[error(
+        "`{}` is a pipe or a device where git expects a file, and would be waited for for ever; remove it",
+        .path.display()
+    )]
+    Trap { path: PathBuf },
+
     #[error("`{name}` cannot name a session or a branch of ours; use letters, digits, `-` and `_`")]
     UnfitName { name: String },
 

@@ -197,6 +197,8 @@ impl Error {
             Self::Git(
                 longhaul_git::Error::CheckoutExists { .. }
                 | longhaul_git::Error::NotOurCheckout { .. }
+                | longhaul_git::Error::Trap { .. }
+                | longhaul_git::Error::Trap { .. }
                 | longhaul_git::Error::WouldLose { .. }
                 | longhaul_git::Error::Locked { .. },
             ) => "E0706",

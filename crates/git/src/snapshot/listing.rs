@@ -5,10 +5,15 @@ use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{LIST_LIMIT_BYTES, Snapshots, TakeSnapshot};
 use crate::Error;
+use crate::checkout::plain::trap_below;
 use crate::command::Git;
+
+/// A look at the files takes longer than this only if they are very many, or if one of them is a trap.
+const QUICK: Duration = Duration::from_secs(5);
 
 /// What a snapshot does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,7 +71,14 @@ impl Snapshots {
         let folder = top.join(below);
         let no_index = self.repository.git_dir.join("longhaul/none.index");
         let asking = ["ls-files", "-z", "--others", "--exclude-standard"];
-        let answer = self.git_on(&folder, &no_index).args(asking).run()?;
+        let ask = || self.git_on(&folder, &no_index).args(asking);
+        let answer = match ask().timeout(QUICK).run() {
+            Err(Error::TimedOut { .. }) => match trap_below(&folder) {
+                Some(path) => return Err(Error::Trap { path }),
+                None => ask().run()?,
+            },
+            quick => quick?,
+        };
         if answer.status != 0 {
             return Err(answer.failed());
         }

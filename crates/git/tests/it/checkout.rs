@@ -215,3 +215,39 @@ fn a_commit_that_waits_for_an_editor_keeps_its_lock() {
 fn lock_of(top: &Path) -> std::path::PathBuf {
     top.join(".git/index.lock")
 }
+
+#[test]
+fn links_and_pipes_that_an_agent_put_into_its_git_folder_are_not_followed() {
+    let place = Place::new();
+    let other = place.repository("other");
+    place.repository("project");
+    let alternates = other.join(".git/objects/info/alternates");
+    fs::write(&alternates, "/precious\n").unwrap();
+    let work = Work::over(place, "project", CheckoutKind::Borrowed);
+    let open = || Checkout::open(work.top(), CheckoutKind::Borrowed, &work.main.common_dir);
+    open().unwrap();
+    let objects = work.top().join(".git/objects");
+    fs::rename(&objects, work.top().join("objects")).unwrap();
+    std::os::unix::fs::symlink(other.join(".git/objects"), &objects).unwrap();
+    assert!(matches!(open(), Err(Error::NotOurCheckout { .. })));
+    assert_eq!(fs::read_to_string(&alternates).unwrap(), "/precious\n");
+    fs::remove_file(&objects).unwrap();
+    fs::rename(work.top().join("objects"), &objects).unwrap();
+    open().unwrap();
+    pipe(&work.top().join(".git/shallow"));
+    assert!(matches!(open(), Err(Error::NotOurCheckout { .. })));
+}
+
+#[test]
+fn a_pipe_that_git_would_wait_for_is_named() {
+    let work = Work::borrowed();
+    fs::create_dir(work.top().join("deep")).unwrap();
+    pipe(&work.top().join("deep/.gitignore"));
+    let taken = work.snapshots().take(&work.wanted());
+    assert!(matches!(&taken, Err(Error::Trap { path }) if path.ends_with("deep/.gitignore")), "{taken:?}");
+}
+
+fn pipe(path: &Path) {
+    let made = longhaul_exec::run(&longhaul_exec::Program::new("mkfifo").arg(path)).unwrap();
+    assert_eq!(made.outcome, longhaul_exec::Outcome::Exited(0));
+}

@@ -47,7 +47,7 @@ pub(super) fn could_not(error: &Error) -> Option<Reason> {
     let walls = "`longhaul sandbox check --explain` says what is missing here; then go back to the step with `longhaul session rewind`";
     let (code, fix) = if matches!(error, Error::Tool(broken) if broken.what == CANNOT_RUN) {
         (NO_SANDBOX, walls)
-    } else if matches!(error, Error::Tool(_) | Error::Driven(DrivenError::NoCheckout(_))) {
+    } else if is_about_files(error) {
         (CHECKOUT_GONE, restore)
     } else if matches!(error, Error::Cassette(_) | Error::Budget(_)) {
         (NO_AGENT, again)
@@ -55,6 +55,16 @@ pub(super) fn could_not(error: &Error) -> Option<Reason> {
         return None;
     };
     Some(Reason::new(code, error.to_string(), fix))
+}
+
+/// Whether the files of the session are not what they were made as.
+const fn is_about_files(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Tool(_)
+            | Error::Driven(DrivenError::NoCheckout(_))
+            | Error::Git(longhaul_git::Error::NotOurCheckout { .. } | longhaul_git::Error::Trap { .. })
+    )
 }
 
 fn no_answer(fault: TurnFault) -> Reason {
