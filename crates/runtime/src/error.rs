@@ -198,7 +198,6 @@ impl Error {
                 longhaul_git::Error::CheckoutExists { .. }
                 | longhaul_git::Error::NotOurCheckout { .. }
                 | longhaul_git::Error::Trap { .. }
-                | longhaul_git::Error::Trap { .. }
                 | longhaul_git::Error::WouldLose { .. }
                 | longhaul_git::Error::Locked { .. },
             ) => "E0706",
@@ -332,6 +331,7 @@ const fn git_kind(error: &longhaul_git::Error) -> Kind {
         longhaul_git::Error::NoSuchSnapshot { .. } => Kind::Usage,
         longhaul_git::Error::CheckoutExists { .. }
         | longhaul_git::Error::NotOurCheckout { .. }
+        | longhaul_git::Error::Trap { .. }
         | longhaul_git::Error::WouldLose { .. } => Kind::Refused,
         _ => Kind::Environment,
     }
