@@ -28,7 +28,7 @@ use longhaul_core::config::SetupCommand;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
 use longhaul_core::workflow::step::RunWhat;
-use longhaul_events::{Epoch, SessionId};
+use longhaul_events::{Epoch, Reason, SessionId};
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_store::StoreError;
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         if let Err(error) = done {
             // What the world does not let us do is for a person to see, not to be tried for ever.
             if let Some(reason) = giving_up::could_not(&error)
-                && commands.park_step(id, epoch, &[reason]).is_ok()
+                && give_up_what_is_out(&commands, id, epoch, reason).is_ok()
             {
                 return Err(error);
             }
@@ -128,21 +128,36 @@ enum Due {
     Nobody,
 }
 
-/// Parks the step that is out: whoever should do it cannot even begin.
+/// Gives up what is out: whoever should do it cannot even begin.
 fn give_up(commands: &Commands, id: SessionId, error: Error) -> Result<(), Error> {
     let Some(reason) = giving_up::could_not(&error) else { return Err(error) };
     match commands.take_driver(id, &this_process(), LEASE_MS) {
         Ok(epoch) => {
-            // It may have gone on meanwhile, or wait for something else than a step.
-            let parked = commands.park_step(id, epoch, &[reason]);
-            if parked.is_err() {
+            // It may have gone on meanwhile, or wait for a person.
+            if give_up_what_is_out(commands, id, epoch, reason).is_err() {
                 let _ = commands.release_driver(id, epoch);
             }
-            parked.and(Err(error))
+            Err(error)
         }
         Err(Error::Session(_)) => Ok(()),
         Err(other) => Err(other),
     }
+}
+
+/// A step is parked. Work of ours has an outcome for what could not even be tried, and its workflow says what follows.
+fn give_up_what_is_out(
+    commands: &Commands,
+    id: SessionId,
+    epoch: Epoch,
+    reason: Reason,
+) -> Result<(), Error> {
+    let Some(order) = commands.work_order(id)? else { return commands.park_step(id, epoch, &[reason]) };
+    let result = if order.started.is_some() && !may_be_done_again(&order) {
+        WorkResult::Unknown
+    } else {
+        WorkResult::Done(could_not_run(format!("{}; {}", reason.message, reason.fix)))
+    };
+    commands.finish_work(id, epoch, order.work, &result)
 }
 
 fn due(commands: &Commands, id: SessionId, crew: Option<&Crew>) -> Result<Option<Due>, Error> {
@@ -195,7 +210,7 @@ impl Driven<'_> {
     /// What walls need is not to be had: a person has to put that right, and nobody tries in vain until then.
     fn give_up_without_walls(&self, error: Error) -> Result<(), Error> {
         let reason = giving_up::without_walls(&error);
-        if self.commands.park_step(self.id, self.epoch, &[reason]).is_ok() {
+        if give_up_what_is_out(self.commands, self.id, self.epoch, reason).is_ok() {
             return Ok(());
         }
         let _ = self.commands.release_driver(self.id, self.epoch);

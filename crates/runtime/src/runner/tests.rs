@@ -62,6 +62,12 @@ impl Home {
         })
     }
 
+    /// Puts other steps in the place of those that sessions go through here.
+    fn write_workflow(&self, steps: &str) {
+        let text = format!("longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\n{steps}");
+        fs::write(self.path.join("home/config/workflows/team.fix.yml"), text).unwrap();
+    }
+
     /// Adds a file to the repository.
     fn commit(&self, name: &str, text: &str) {
         let repository = self.path.join("repository");

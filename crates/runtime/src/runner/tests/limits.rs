@@ -1,6 +1,7 @@
 //! What a session may use, and how long nothing may be heard.
 
 use longhaul_core::session::NewBudget;
+use longhaul_core::workflow::answer::Answer;
 use longhaul_events::{Caps, TurnFault};
 
 use super::*;
@@ -27,6 +28,22 @@ impl Home {
 
     fn raise(&self, id: SessionId, caps: Caps) {
         self.system().commands().unwrap().set_budget(id, &budget(caps)).unwrap();
+    }
+
+    /// A session that waits for work of ours, which nobody has begun.
+    fn at_work(&self) -> SessionId {
+        self.write_workflow(
+            "steps:\n  - { id: look, prompt: Look. }\n  - { id: test, run: { command: [make] } }\n",
+        );
+        let id = self.assigned(THIRSTY);
+        let commands = self.system().commands().unwrap();
+        let handle = commands.load_session(id).unwrap().handle().unwrap();
+        let answer = Answer { notes: Some("Looked.".to_owned()), ..Default::default() };
+        // Not by way of the system, which would have a runner begin.
+        commands.advance(&crate::Advance { handle, answer, epoch: None }).unwrap();
+        let at = commands.load_session(id).unwrap().at;
+        assert!(matches!(at, At::Work(_)), "{at:?}");
+        id
     }
 
     /// The code that the session is parked with, how many turns were answered, and what they cost.
@@ -245,4 +262,20 @@ fn what_the_world_does_not_let_us_do_is_for_a_person_to_see() {
     assert_eq!(home.parked(files).0, "checkout_gone");
     let outcome = home.system().commands().unwrap().load_session(files).unwrap().outcome().unwrap();
     assert_eq!(outcome.word(), "could not");
+}
+
+#[test]
+fn work_whose_files_are_gone_ends_as_something_that_could_not_be_run() {
+    let home = Home::new();
+    let id = home.at_work();
+    let commands = home.system().commands().unwrap();
+    let session = commands.load_session(id).unwrap();
+    fs::remove_dir_all(session.workplace.unwrap().checkout.path).unwrap();
+    let error = run_work(&home.system(), id).unwrap_err();
+    assert!(matches!(error, Error::Tool(_)), "{error:?}");
+    let session = commands.load_session(id).unwrap();
+    assert!(matches!(session.at, At::Parked(_)), "nobody tries for ever: {:?}", session.at);
+    assert_eq!(session.lease, None);
+    let reasons = commands.session_view(id).unwrap().blocked.unwrap().reasons;
+    assert!(reasons[0].message.contains("could_not_run"), "{reasons:?}");
 }
