@@ -198,10 +198,10 @@ impl Driven<'_> {
         };
         let stop = StopSwitch::default();
         self.keeping_lease(&stop, || {
-            let result = self.perform(&order, &stop)?;
-            // What was ended with the session says nothing about the step.
-            if self.commands.load_session(self.id)?.stop.is_some() {
-                return Ok(());
+            let Some(result) = self.perform(&order, &stop)? else { return self.let_go() };
+            // What was ended with the session, or taken from us, says nothing about the step.
+            if stop.is_stopped() || self.commands.load_session(self.id)?.stop.is_some() {
+                return self.let_go();
             }
             self.finish(&order, &result)
         })
@@ -236,31 +236,39 @@ impl Driven<'_> {
         }
     }
 
-    fn perform(&self, order: &WorkOrder, stop: &StopSwitch) -> Result<WorkResult, Error> {
+    /// `None` if it was stopped before it began.
+    fn perform(&self, order: &WorkOrder, stop: &StopSwitch) -> Result<Option<WorkResult>, Error> {
         let cleared = leftovers::end(self.commands, self.id, (self.label, self.epoch));
         if order.started.is_some() && !may_be_done_again(order) {
-            return Ok(WorkResult::Unknown);
+            return Ok(Some(WorkResult::Unknown));
         }
         let run = order.step.kind.run();
         if let Err(Error::Leftovers(problem)) = cleared {
-            return Ok(WorkResult::Done(could_not_run(format!(
+            return Ok(Some(WorkResult::Done(could_not_run(format!(
                 "what an earlier start left running could not be ended: {problem}"
-            ))));
+            )))));
         }
         cleared?;
         self.system.bring_back(self.commands, self.id)?;
-        if let Ready::No(reasons) = self.make_ready(stop)? {
-            let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
-            return Ok(WorkResult::Done(could_not_run(messages.join("; "))));
+        match self.make_ready(stop)? {
+            Ready::Yes => {}
+            Ready::Stopped => return Ok(None),
+            Ready::No(reasons) => {
+                let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
+                return Ok(Some(WorkResult::Done(could_not_run(messages.join("; ")))));
+            }
         }
         let place = Place::of(self)?;
+        if stop.is_stopped() || self.commands.load_session(self.id)?.stop.is_some() {
+            return Ok(None);
+        }
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
-        Ok(WorkResult::Done(match (run, order.step.kind.gather()) {
+        Ok(Some(WorkResult::Done(match (run, order.step.kind.gather()) {
             (Some(run), _) => perform::run(run, order, &place, stop),
             (None, Some(gather)) => gather::gather(gather, order, &place),
             (None, None) => could_not_run("this kind of step is not a runner's"),
-        }))
+        })))
     }
 }
 

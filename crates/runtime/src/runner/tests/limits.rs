@@ -5,6 +5,7 @@ use longhaul_core::workflow::answer::Answer;
 use longhaul_events::{Caps, TurnFault};
 
 use super::*;
+use crate::worktrees::SetUp;
 
 pub(super) const PLENTY: Caps = Caps {
     tokens: 400_000,
@@ -278,4 +279,52 @@ fn work_whose_files_are_gone_ends_as_something_that_could_not_be_run() {
     assert_eq!(session.lease, None);
     let reasons = commands.session_view(id).unwrap().blocked.unwrap().reasons;
     assert!(reasons[0].message.contains("could_not_run"), "{reasons:?}");
+}
+
+#[test]
+fn nothing_is_begun_for_a_session_that_is_stopped() {
+    let home = Home::new();
+    let id = home.at_work();
+    let system = home.system();
+    let commands = system.commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
+    let label = SessionLabel::of(id, &system.places().data).unwrap();
+    let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
+    let driven = Driven {
+        system: &system,
+        commands: &commands,
+        id,
+        epoch,
+        label: &label,
+        sandbox: None,
+        setup: &[],
+        stopwatch,
+    };
+    let stop = StopSwitch::default();
+    stop.wind_down();
+    let order = commands.work_order(id).unwrap().unwrap();
+    let performed = driven.perform(&order, &stop).unwrap();
+    assert!(performed.is_none());
+    assert_eq!(commands.work_order(id).unwrap().unwrap().started, None);
+}
+
+#[test]
+fn a_set_up_that_is_stopped_between_two_commands_is_not_taken_for_done() {
+    let home = Home::new();
+    let id = home.assigned(THIRSTY);
+    let command = |word: &str| SetupCommand { run: vec![word.to_owned()], timeout_ms: 10_000 };
+    let commands = [command("true"), command("echo")];
+    let begun = |most: usize| {
+        let mut count = 0;
+        let mut perform = |program: &Program| {
+            count += 1;
+            (count <= most).then(|| run(program))
+        };
+        let set_up = home.system().set_up_with(id, &commands, &mut perform).unwrap().unwrap();
+        (set_up, count)
+    };
+    let (SetUp::Now(stopped), 2) = begun(1) else { panic!("both were to be begun") };
+    assert!(!stopped.succeeded(), "{stopped:?}");
+    let (SetUp::Now(whole), 2) = begun(2) else { panic!("it was taken for done") };
+    assert!(whole.succeeded(), "{whole:?}");
 }
