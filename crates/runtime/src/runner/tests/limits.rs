@@ -328,3 +328,30 @@ fn a_set_up_that_is_stopped_between_two_commands_is_not_taken_for_done() {
     let (SetUp::Now(whole), 2) = begun(2) else { panic!("it was taken for done") };
     assert!(whole.succeeded(), "{whole:?}");
 }
+
+#[test]
+fn a_step_that_was_given_up_and_taken_up_again_is_not_done_without_the_lease() {
+    let home = Home::new();
+    let id = home.assigned(THIRSTY);
+    let system = home.system();
+    let commands = system.commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
+    let label = SessionLabel::of(id, &system.places().data).unwrap();
+    let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
+    let driven = Driven {
+        system: &system,
+        commands: &commands,
+        id,
+        epoch,
+        label: &label,
+        sandbox: None,
+        setup: &[],
+        stopwatch,
+    };
+    let tip = driven.own_tip().unwrap();
+    assert!(tip.is_some());
+    commands.park_step(id, epoch, &[longhaul_events::Reason::new("stuck", "so", "do this")]).unwrap();
+    commands.steer(id, "go on", "ada").unwrap();
+    assert_eq!(commands.load_session(id).unwrap().tip().map(|tip| tip.node), tip.map(|tip| tip.node));
+    assert_eq!(driven.own_tip().unwrap(), None);
+}
