@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use longhaul_agent::tools::{Room, Walls};
 use longhaul_agent::{Agent, Call, Fault, Foresight, Turn, TurnRequest};
 use longhaul_core::cassette::{Asked, Order, Usage};
-use longhaul_events::AgentAct;
+use longhaul_events::{AgentAct, Reason};
 use longhaul_exec::{Error as ExecError, Finished};
 
 use super::*;
+use crate::commands::acting::{Ear, Heard};
 use crate::runner::agent::{Driving, Hands};
 
 /// Somebody to whom a person speaks while it answers its first turn.
@@ -116,4 +117,23 @@ fn what_is_stuck_goes_on_when_somebody_says_how() {
     run_work(&home.system(), id).unwrap();
     let closed = home.system().commands().unwrap().load_session(id).unwrap().closed;
     assert_eq!(closed, Some(CloseOutcome::Completed));
+}
+
+#[test]
+fn what_was_just_said_is_heard_before_the_step_is_given_up() {
+    let home = Home::new();
+    let id = home.assigned("cassette: 1\nturns: []\n");
+    let commands = home.system().commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
+    let session = commands.load_session(id).unwrap();
+    let mut ear = Ear { node: session.tip().unwrap().node, after: session.seq };
+    commands.steer(id, "the other file", "ada").unwrap();
+    let reasons = [Reason::new("stuck", "so", "do this")];
+    let first = commands.park_unless_told(id, epoch, &reasons, ear).unwrap();
+    assert_eq!(first, Heard::Something);
+    assert!(commands.load_session(id).unwrap().tip().is_some(), "it goes on with what was said");
+    assert_eq!(commands.listen(id, &mut ear).unwrap().len(), 1);
+    let second = commands.park_unless_told(id, epoch, &reasons, ear).unwrap();
+    assert_eq!(second, Heard::Nothing);
+    assert!(matches!(commands.load_session(id).unwrap().at, At::Parked(_)));
 }
