@@ -226,7 +226,10 @@ impl Hands<'_> {
             self.put_down(ear, conversation, &acts)?;
             match self.make(conversation, turn, &calls)? {
                 Some(ended) => acts = ended,
-                None => return Ok(Way::Left),
+                None => {
+                    self.pass_on(ear, conversation)?;
+                    return Ok(Way::Left);
+                }
             }
         }
     }
