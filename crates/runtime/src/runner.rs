@@ -90,7 +90,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         };
         let opened = crew.as_mut().map(|crew| crew.open_gateway(system, id, &token)).transpose();
         let sandbox = crew.as_ref().map(|crew| crew.sandbox.clone());
-        let stopwatch = Stopwatch::start(&commands, id, epoch)?;
+        let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
         let driven = Driven { system, commands: &commands, id, epoch, label, sandbox, setup, stopwatch };
         // Closed when this piece of work is done.
