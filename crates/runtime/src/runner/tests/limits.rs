@@ -1,7 +1,6 @@
 //! What a session may use, and how long nothing may be heard.
 
 use longhaul_core::session::NewBudget;
-use longhaul_core::workflow::answer::Answer;
 use longhaul_events::{Caps, TurnFault};
 
 use super::*;
