@@ -180,10 +180,11 @@ impl Hands<'_> {
         })
     }
 
-    /// Waits for an agent that says nothing, as long as anybody would. Says how long that was.
+    /// Waits for an agent that says nothing, as long as anybody would and the session may. Says how long that was.
     fn endure(&self, ms: u64) -> u64 {
         let start = Instant::now();
-        self.pause(Duration::from_millis(ms).min(self.system.patience().turn));
+        let patience = self.limits.time_left().min(self.system.patience().turn);
+        self.pause(Duration::from_millis(ms).min(patience));
         elapsed(start)
     }
 

@@ -249,6 +249,17 @@ turns:
 }
 
 #[test]
+fn nobody_waits_for_a_turn_longer_than_the_session_may_take() {
+    let home = Home::new();
+    let stalls = "cassette: 1\nturns:\n  - { match: { step: look }, fault: { kind: stall, for: 1h } }\n";
+    let id = home.with_caps(stalls, Caps { time_ms: 1500, ..PLENTY });
+    let start = Instant::now();
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.parked(id).0, "budget_time");
+    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+}
+
+#[test]
 fn what_the_world_does_not_let_us_do_is_for_a_person_to_see() {
     let home = Home::new();
     // The process of a test cannot put up walls: only the binary can.
