@@ -225,13 +225,11 @@ impl Hands<'_> {
                 acts.push(start);
             }
             self.put_down(ear, conversation, &acts)?;
-            match self.make(conversation, turn, &calls)? {
-                Some(ended) => acts = ended,
-                None => {
-                    self.pass_on(ear, conversation)?;
-                    return Ok(Way::Left);
-                }
-            }
+            let Some(ended) = self.make(conversation, turn, &calls)? else {
+                self.pass_on(ear, conversation)?;
+                return Ok(Way::Left);
+            };
+            acts = ended;
         }
     }
 

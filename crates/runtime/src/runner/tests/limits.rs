@@ -256,7 +256,7 @@ fn nobody_waits_for_a_turn_longer_than_the_session_may_take() {
     let start = Instant::now();
     run_work(&home.system(), id).unwrap();
     assert_eq!(home.parked(id).0, "budget_time");
-    assert!(start.elapsed() < Duration::from_secs(60), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
 }
 
 #[test]
