@@ -6,7 +6,7 @@ use longhaul_agent::{Agent as _, Rehearsal, Silence, TurnRequest, tools};
 use longhaul_core::cassette::{self, Act, Cassette};
 use longhaul_core::session::{At, NewBudget, Session};
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{AgentAct, CheckoutKind, Seq, SessionId};
+use longhaul_events::{AgentAct, CheckoutKind, NodeId, SessionId};
 use longhaul_store::watch::Watcher;
 use serde_json::json;
 
@@ -139,15 +139,17 @@ impl System {
 struct Runners {
     /// When the newest was started, unless it was seen at work since.
     started: Option<Instant>,
-    /// How many were started since the session last changed.
+    /// How many were started since the session last got on.
     in_vain: u32,
-    seq: Seq,
+    /// Where it was then, and how many turns it had taken. A runner that only comes and goes changes neither.
+    got_to: (Option<NodeId>, u64),
 }
 
 impl Runners {
     fn is_one_wanted(&mut self, session: &Session) -> bool {
-        if session.seq != self.seq {
-            self.seq = session.seq;
+        let got_to = (session.node(), session.spent.turns);
+        if got_to != self.got_to {
+            self.got_to = got_to;
             self.in_vain = 0;
         }
         let is_driven = session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver));
@@ -184,5 +186,34 @@ fn goes_on(session: &Session) -> bool {
     match session.at {
         At::Step(_) | At::Work(_) => session.closed.is_none(),
         At::Gate(_) | At::Parked(_) | At::Nothing => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_events::{Content, Driver, Epoch, SessionEvent, SessionKey, Timestamp};
+
+    use super::*;
+
+    #[test]
+    fn runners_that_only_come_and_go_are_not_started_for_ever() {
+        let id = SessionId::from_bytes([1; 8]);
+        let (key, goal) = (SessionKey::from_bytes([7; 16]), Content::Inline(json!("fix it")));
+        let opened = SessionEvent::Opened { key, goal, workspace: None, parent: None };
+        let mut session = Session::fold(id, &[opened]).unwrap();
+        let mut runners = Runners::default();
+        let mut come_and_go = |epoch: u64| {
+            let (epoch, expires_at) = (Epoch(epoch), Timestamp(1));
+            let driver = Driver { host: "here".to_owned(), process: 1, started: None };
+            session.apply(&SessionEvent::DriverTaken { epoch, driver, expires_at });
+            runners.is_one_wanted(&session);
+            session.apply(&SessionEvent::DriverReleased { epoch });
+            assert!(runners.is_one_wanted(&session));
+            runners.count(id)
+        };
+        for epoch in 1..=u64::from(MOST_IN_VAIN) {
+            come_and_go(epoch).unwrap();
+        }
+        come_and_go(u64::from(MOST_IN_VAIN) + 1).unwrap_err();
     }
 }

@@ -28,7 +28,7 @@ use longhaul_core::config::SetupCommand;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
 use longhaul_core::workflow::step::RunWhat;
-use longhaul_events::{Epoch, SessionId};
+use longhaul_events::{Epoch, Reason, SessionId};
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_store::StoreError;
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         };
         let opened = crew.as_mut().map(|crew| crew.open_gateway(system, id, &token)).transpose();
         let sandbox = crew.as_ref().map(|crew| crew.sandbox.clone());
-        let stopwatch = Stopwatch::start(&commands, id, epoch)?;
+        let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
         let driven = Driven { system, commands: &commands, id, epoch, label, sandbox, setup, stopwatch };
         // Closed when this piece of work is done.
@@ -105,7 +105,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         if let Err(error) = done {
             // What the world does not let us do is for a person to see, not to be tried for ever.
             if let Some(reason) = giving_up::could_not(&error)
-                && commands.park_step(id, epoch, &[reason]).is_ok()
+                && give_up_what_is_out(&commands, id, epoch, reason).is_ok()
             {
                 return Err(error);
             }
@@ -128,21 +128,36 @@ enum Due {
     Nobody,
 }
 
-/// Parks the step that is out: whoever should do it cannot even begin.
+/// Gives up what is out: whoever should do it cannot even begin.
 fn give_up(commands: &Commands, id: SessionId, error: Error) -> Result<(), Error> {
     let Some(reason) = giving_up::could_not(&error) else { return Err(error) };
     match commands.take_driver(id, &this_process(), LEASE_MS) {
         Ok(epoch) => {
-            // It may have gone on meanwhile, or wait for something else than a step.
-            let parked = commands.park_step(id, epoch, &[reason]);
-            if parked.is_err() {
+            // It may have gone on meanwhile, or wait for a person.
+            if give_up_what_is_out(commands, id, epoch, reason).is_err() {
                 let _ = commands.release_driver(id, epoch);
             }
-            parked.and(Err(error))
+            Err(error)
         }
         Err(Error::Session(_)) => Ok(()),
         Err(other) => Err(other),
     }
+}
+
+/// A step is parked. Work of ours has an outcome for what could not even be tried, and its workflow says what follows.
+fn give_up_what_is_out(
+    commands: &Commands,
+    id: SessionId,
+    epoch: Epoch,
+    reason: Reason,
+) -> Result<(), Error> {
+    let Some(order) = commands.work_order(id)? else { return commands.park_step(id, epoch, &[reason]) };
+    let result = if order.started.is_some() && !may_be_done_again(&order) {
+        WorkResult::Unknown
+    } else {
+        WorkResult::Done(could_not_run(format!("{}; {}", reason.message, reason.fix)))
+    };
+    commands.finish_work(id, epoch, order.work, &result)
 }
 
 fn due(commands: &Commands, id: SessionId, crew: Option<&Crew>) -> Result<Option<Due>, Error> {
@@ -183,10 +198,10 @@ impl Driven<'_> {
         };
         let stop = StopSwitch::default();
         self.keeping_lease(&stop, || {
-            let result = self.perform(&order, &stop)?;
-            // What was ended with the session says nothing about the step.
-            if self.commands.load_session(self.id)?.stop.is_some() {
-                return Ok(());
+            let Some(result) = self.perform(&order, &stop)? else { return self.let_go() };
+            // What was ended with the session, or taken from us, says nothing about the step.
+            if stop.is_stopped() || self.commands.load_session(self.id)?.stop.is_some() {
+                return self.let_go();
             }
             self.finish(&order, &result)
         })
@@ -195,7 +210,7 @@ impl Driven<'_> {
     /// What walls need is not to be had: a person has to put that right, and nobody tries in vain until then.
     fn give_up_without_walls(&self, error: Error) -> Result<(), Error> {
         let reason = giving_up::without_walls(&error);
-        if self.commands.park_step(self.id, self.epoch, &[reason]).is_ok() {
+        if give_up_what_is_out(self.commands, self.id, self.epoch, reason).is_ok() {
             return Ok(());
         }
         let _ = self.commands.release_driver(self.id, self.epoch);
@@ -221,31 +236,39 @@ impl Driven<'_> {
         }
     }
 
-    fn perform(&self, order: &WorkOrder, stop: &StopSwitch) -> Result<WorkResult, Error> {
+    /// `None` if it was stopped before it began.
+    fn perform(&self, order: &WorkOrder, stop: &StopSwitch) -> Result<Option<WorkResult>, Error> {
         let cleared = leftovers::end(self.commands, self.id, (self.label, self.epoch));
         if order.started.is_some() && !may_be_done_again(order) {
-            return Ok(WorkResult::Unknown);
+            return Ok(Some(WorkResult::Unknown));
         }
         let run = order.step.kind.run();
         if let Err(Error::Leftovers(problem)) = cleared {
-            return Ok(WorkResult::Done(could_not_run(format!(
+            return Ok(Some(WorkResult::Done(could_not_run(format!(
                 "what an earlier start left running could not be ended: {problem}"
-            ))));
+            )))));
         }
         cleared?;
         self.system.bring_back(self.commands, self.id)?;
-        if let Ready::No(reasons) = self.make_ready(stop)? {
-            let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
-            return Ok(WorkResult::Done(could_not_run(messages.join("; "))));
+        match self.make_ready(stop)? {
+            Ready::Yes => {}
+            Ready::Stopped => return Ok(None),
+            Ready::No(reasons) => {
+                let messages: Vec<&str> = reasons.iter().map(|reason| reason.message.as_str()).collect();
+                return Ok(Some(WorkResult::Done(could_not_run(messages.join("; ")))));
+            }
         }
         let place = Place::of(self)?;
+        if stop.is_stopped() || self.commands.load_session(self.id)?.stop.is_some() {
+            return Ok(None);
+        }
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
-        Ok(WorkResult::Done(match (run, order.step.kind.gather()) {
+        Ok(Some(WorkResult::Done(match (run, order.step.kind.gather()) {
             (Some(run), _) => perform::run(run, order, &place, stop),
             (None, Some(gather)) => gather::gather(gather, order, &place),
             (None, None) => could_not_run("this kind of step is not a runner's"),
-        }))
+        })))
     }
 }
 

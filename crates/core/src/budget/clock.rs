@@ -3,25 +3,35 @@
 use longhaul_events::{Epoch, SessionEvent, Timestamp};
 use serde::{Deserialize, Serialize};
 
-/// Runs while somebody holds the lease. Of a driver that died, what counts is the time until it last wrote.
+/// Runs while somebody holds the lease. Of a driver that died, what counts is the time until its session was last written
+/// to under its lease: whoever writes later is somebody else.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WallClock {
     /// By those who let go.
     before_ms: u64,
-    /// Who drives, since when, and when it last wrote.
     running: Option<Stretch>,
 }
 
+/// Somebody at the wheel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 struct Stretch {
     epoch: Epoch,
-    since: Timestamp,
+    /// What counts of it so far.
+    ms: u64,
+    /// When the session was last written to.
     last: Timestamp,
+    /// The end of the lease.
+    until: Timestamp,
 }
 
 impl Stretch {
-    fn ms(self) -> u64 {
-        u64::try_from(self.last.0.saturating_sub(self.since.0)).unwrap_or_default()
+    /// What lies beyond the end of the lease does not count, even if its holder turns out to be alive: it was asleep.
+    fn go_on(&mut self, at: Timestamp) {
+        let gap_ms = u64::try_from(at.0.saturating_sub(self.last.0)).unwrap_or_default();
+        if at <= self.until {
+            self.ms = self.ms.saturating_add(gap_ms);
+        }
+        self.last = at.max(self.last);
     }
 }
 
@@ -29,21 +39,25 @@ impl WallClock {
     /// Takes in one more fact and when it was written. Total: what is in the log has happened.
     pub fn apply(&mut self, at: Timestamp, event: &SessionEvent) {
         // That a driver is gone is said by somebody else, and perhaps much later.
-        if !matches!(event, SessionEvent::DriverTaken { .. } | SessionEvent::DriverExpired { .. }) {
-            self.go_on(at);
+        if let Some(stretch) = &mut self.running
+            && !matches!(event, SessionEvent::DriverTaken { .. } | SessionEvent::DriverExpired { .. })
+        {
+            stretch.go_on(at);
+            if let SessionEvent::DriverRenewed { expires_at, .. } = event {
+                stretch.until = *expires_at;
+            }
         }
-        if matches!(event, SessionEvent::DriverReleased { .. } | SessionEvent::DriverExpired { .. }) {
+        if matches!(
+            event,
+            SessionEvent::DriverReleased { .. }
+                | SessionEvent::DriverExpired { .. }
+                | SessionEvent::Closed { .. }
+        ) {
             self.stop();
         }
-        if let SessionEvent::DriverTaken { epoch, .. } = event {
+        if let SessionEvent::DriverTaken { epoch, expires_at, .. } = event {
             self.stop();
-            self.running = Some(Stretch { epoch: *epoch, since: at, last: at });
-        }
-    }
-
-    fn go_on(&mut self, at: Timestamp) {
-        if let Some(stretch) = &mut self.running {
-            stretch.last = at.max(stretch.last);
+            self.running = Some(Stretch { epoch: *epoch, ms: 0, last: at, until: *expires_at });
         }
     }
 
@@ -54,7 +68,7 @@ impl WallClock {
 
     /// All of it, as far as it is on record.
     pub fn ms(&self) -> u64 {
-        self.before_ms.saturating_add(self.running.map(Stretch::ms).unwrap_or_default())
+        self.before_ms.saturating_add(self.running.map_or(0, |stretch| stretch.ms))
     }
 
     /// What was before a driver took over.

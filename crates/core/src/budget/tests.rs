@@ -1,6 +1,6 @@
 //! Caps in, admitted or not out.
 
-use longhaul_events::{Driver, Epoch, SessionEvent};
+use longhaul_events::{CloseOutcome, Driver, Epoch, SessionEvent, Urgency};
 use proptest::prelude::*;
 
 use super::*;
@@ -112,35 +112,68 @@ fn without_a_price_there_is_no_cap_on_money() {
     assert_eq!(Pricing::Known(PRICE).known(), Ok(PRICE));
 }
 
+fn taken(epoch: u64, until: i64) -> SessionEvent {
+    let driver = Driver { host: "here".to_owned(), process: 1, started: None };
+    SessionEvent::DriverTaken { epoch: Epoch(epoch), driver, expires_at: Timestamp(until) }
+}
+
+fn renewed(epoch: u64, until: i64) -> SessionEvent {
+    SessionEvent::DriverRenewed { epoch: Epoch(epoch), expires_at: Timestamp(until) }
+}
+
+fn released(epoch: u64) -> SessionEvent {
+    SessionEvent::DriverReleased { epoch: Epoch(epoch) }
+}
+
+fn clock(events: &[(i64, SessionEvent)]) -> WallClock {
+    let mut clock = WallClock::default();
+    events.iter().for_each(|(at, event)| clock.apply(Timestamp(*at), event));
+    clock
+}
+
 #[test]
 fn the_clock_runs_while_somebody_drives() {
-    let driver = Driver { host: "here".to_owned(), process: 1, started: None };
-    let taken = |epoch| SessionEvent::DriverTaken {
-        epoch: Epoch(epoch),
-        driver: driver.clone(),
-        expires_at: Timestamp(0),
-    };
-    let renewed = SessionEvent::DriverRenewed { epoch: Epoch(1), expires_at: Timestamp(0) };
-    let released = |epoch| SessionEvent::DriverReleased { epoch: Epoch(epoch) };
-    let expired = SessionEvent::DriverExpired { epoch: Epoch(2), expired_at: Timestamp(0) };
-    let mut clock = WallClock::default();
-    for (at, event) in [
-        (1_000, taken(1)),
-        (6_000, renewed.clone()),
+    let expired = SessionEvent::DriverExpired { epoch: Epoch(2), expired_at: Timestamp(110_000) };
+    let mut clock = clock(&[
+        (1_000, taken(1, 16_000)),
+        (6_000, renewed(1, 21_000)),
         (7_000, released(1)),
         // A night at a gate.
-        (90_000, taken(2)),
-        (95_000, renewed),
+        (90_000, taken(2, 105_000)),
+        (95_000, renewed(2, 110_000)),
         // It died; somebody saw it an hour later.
         (3_695_000, expired),
-        (4_000_000, taken(3)),
-    ] {
-        clock.apply(Timestamp(at), &event);
-    }
+        (4_000_000, taken(3, 4_015_000)),
+    ]);
     assert_eq!(clock.ms(), 6_000 + 5_000);
     assert_eq!(clock.ms_before(Epoch(3)), 11_000);
     clock.apply(Timestamp(4_002_000), &released(3));
     assert_eq!((clock.ms(), clock.ms_before(Epoch(4))), (13_000, 13_000));
+}
+
+#[test]
+fn the_clock_stops_at_the_end_of_a_session() {
+    let closed = SessionEvent::Closed { outcome: CloseOutcome::Completed };
+    let removed = SessionEvent::CheckoutRemoved {
+        name: "q3".to_owned(),
+        snapshot: None,
+        by: "ada".to_owned(),
+        because: "merged".to_owned(),
+    };
+    let clock = clock(&[(1_000, taken(1, 16_000)), (3_000, closed), (9_000, removed)]);
+    assert_eq!(clock.ms(), 2_000);
+}
+
+#[test]
+fn what_others_write_long_after_a_driver_died_is_not_its_time() {
+    let steered = SessionEvent::StopRequested { by: "ada".to_owned(), urgency: Urgency::Now, reason: None };
+    let died = [(1_000, taken(1, 16_000)), (6_000, renewed(1, 21_000))];
+    let night = 36_000_000;
+    let dead = clock(&[died.as_slice(), &[(night, steered.clone()), (night + 9_000, released(1))]].concat());
+    assert_eq!(dead.ms(), 5_000);
+    // It was asleep, and nobody took its place.
+    let awake = [(night, renewed(1, night + 15_000)), (night + 4_000, steered), (night + 5_000, released(1))];
+    assert_eq!(clock(&[died.as_slice(), &awake].concat()).ms(), 5_000 + 5_000);
 }
 
 #[test]

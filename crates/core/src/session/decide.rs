@@ -343,6 +343,7 @@ impl Session {
     }
 
     fn rewind(&self, rewind: RewindTo) -> Result<Vec<SessionEvent>, Rejection> {
+        self.refuse_if_stopping()?;
         if matches!(self.closed, Some(CloseOutcome::Cancelled { .. })) {
             return Err(Rejection::Cancelled);
         }

@@ -154,6 +154,24 @@ impl Commands {
         })
     }
 
+    /// The same, unless somebody has spoken since `ear` last listened: then the agent hears that first.
+    pub(crate) fn park_unless_told(
+        &self,
+        id: SessionId,
+        epoch: Epoch,
+        reasons: &[Reason],
+        ear: Ear,
+    ) -> Result<Heard, Error> {
+        self.decide(id, &Contents::default(), |session| {
+            let mut now = ear;
+            if !self.listen(id, &mut now)?.is_empty() {
+                return Ok(Decided::Nothing(Heard::Something));
+            }
+            let events = session.decide(Command::Park { epoch, reasons: reasons.to_vec() })?;
+            Ok(Decided::Events(events, Heard::Nothing))
+        })
+    }
+
     /// What happened at a node so far.
     pub(crate) fn acts_at(&self, id: SessionId, node: NodeId) -> Result<Vec<AgentAct>, Error> {
         let mut acts = Vec::new();

@@ -19,7 +19,7 @@ use super::interrupted;
 use super::limits::{Limits, estimate};
 use super::switch::{CutShort, StopSwitch};
 use crate::commands::Commands;
-use crate::commands::acting::Ear;
+use crate::commands::acting::{Ear, Heard};
 use crate::commands::checkout::BegunCall;
 use crate::commands::walking::Advance;
 use crate::error::Error;
@@ -99,7 +99,12 @@ impl Driving<'_> {
                     }
                     let act = match self.ask(turn, asked, &conversation, &prompt)? {
                         Reply::Came(act) => act,
-                        Reply::TooMuch(reason) => return self.hands.park(reason),
+                        Reply::TooMuch(reason) => {
+                            if self.hands.park(reason, ear)? == Way::Left {
+                                return Ok(());
+                            }
+                            continue;
+                        }
                         Reply::Stopped => return Ok(()),
                     };
                     if self.hands.go_on(&mut ear, &mut conversation, vec![act])? == Way::Left {
@@ -122,7 +127,11 @@ impl Driving<'_> {
                     self.hands
                         .record(&mut conversation, &[AgentAct::Nudged { turn, words: words.to_owned() }])?;
                 }
-                Next::Stop(stop) => return self.hands.park(giving_up::reason(stop)),
+                Next::Stop(stop) => {
+                    if self.hands.park(giving_up::reason(stop), ear)? == Way::Left {
+                        return Ok(());
+                    }
+                }
             }
         }
         Ok(())
@@ -163,14 +172,19 @@ impl Driving<'_> {
 }
 
 impl Hands<'_> {
-    fn park(&self, reason: Reason) -> Result<(), Error> {
-        self.commands.park_step(self.id, self.epoch, &[reason])
+    /// Gives the step up, unless somebody has just said something.
+    fn park(&self, reason: Reason, ear: Ear) -> Result<Way, Error> {
+        Ok(match self.commands.park_unless_told(self.id, self.epoch, &[reason], ear)? {
+            Heard::Nothing => Way::Left,
+            Heard::Something => Way::Stays,
+        })
     }
 
-    /// Waits for an agent that says nothing, as long as anybody would. Says how long that was.
+    /// Waits for an agent that says nothing, as long as anybody would and the session may. Says how long that was.
     fn endure(&self, ms: u64) -> u64 {
         let start = Instant::now();
-        self.pause(Duration::from_millis(ms).min(self.system.patience().turn));
+        let patience = self.limits.time_left().min(self.system.patience().turn);
+        self.pause(Duration::from_millis(ms).min(patience));
         elapsed(start)
     }
 
@@ -199,8 +213,7 @@ impl Hands<'_> {
             };
             if let Some(reason) = self.limits.before_calls(&acts)? {
                 self.put_down(ear, conversation, &acts)?;
-                self.park(reason)?;
-                return Ok(Way::Left);
+                return self.park(reason, *ear);
             }
             if self.stop.is_stopped() {
                 self.put_down(ear, conversation, &acts)?;
@@ -212,10 +225,11 @@ impl Hands<'_> {
                 acts.push(start);
             }
             self.put_down(ear, conversation, &acts)?;
-            match self.make(conversation, turn, &calls)? {
-                Some(ended) => acts = ended,
-                None => return Ok(Way::Left),
-            }
+            let Some(ended) = self.make(conversation, turn, &calls)? else {
+                self.pass_on(ear, conversation)?;
+                return Ok(Way::Left);
+            };
+            acts = ended;
         }
     }
 

@@ -188,13 +188,21 @@ impl Driven<'_> {
                 self.keep("the start")?;
             }
             while !stop.is_stopped()
-                && let Some(tip) = self.commands.load_session(self.id)?.tip().cloned()
+                && let Some(tip) = self.own_tip()?
             {
                 self.one_step(crew, &tip, &stop)?;
                 self.keep(&format!("the end of `{}`", tip.step.0))?;
             }
             self.let_go()
         })
+    }
+
+    /// The step that is out, if it is ours to do. The lease goes with a step that is given up, and somebody may have had it
+    /// taken up again before we look: that is for whoever takes the lease next.
+    pub(super) fn own_tip(&self) -> Result<Option<Tip>, Error> {
+        let session = self.commands.load_session(self.id)?;
+        let is_ours = session.lease.as_ref().is_some_and(|lease| lease.epoch == self.epoch);
+        Ok(session.tip().filter(|_| is_ours).cloned())
     }
 
     /// What a driver that died left behind must not go on beside us, and what it had done is kept before it is touched.

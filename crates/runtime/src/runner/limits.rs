@@ -1,5 +1,7 @@
 //! Whether a session may use more: asked before each turn, and before what a turn wants done.
 
+use std::time::Duration;
+
 use longhaul_agent::Foresight;
 use longhaul_core::budget::{self, Exceeded, Price, Used};
 use longhaul_core::conversation::Conversation;
@@ -30,6 +32,14 @@ impl Limits<'_> {
     /// Why nothing of what a turn wants is done. What is not on record yet counts too.
     pub(super) fn before_calls(&self, acts: &[AgentAct]) -> Result<Option<Reason>, Error> {
         self.judge(acts, budget::after_turn)
+    }
+
+    /// How long the session may still be at work. Whoever cannot find out does not wait for less.
+    pub(super) fn time_left(&self) -> Duration {
+        let caps = self.commands.load_session(self.id).ok().and_then(|session| session.caps);
+        caps.map_or(Duration::MAX, |caps| {
+            Duration::from_millis(caps.time_ms.saturating_sub(self.stopwatch.ms()))
+        })
     }
 
     fn judge(

@@ -60,6 +60,8 @@ pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place<'_>, stop: &StopSw
 fn all_of(checks: &[Check], directory: &Path, place: &Place<'_>, stop: &StopSwitch) -> Value {
     let results: Vec<Value> = checks
         .iter()
+        // Nobody asks for the outcome of what was stopped.
+        .take_while(|_| !stop.is_stopped())
         .map(|check| {
             if check.run.is_empty() {
                 let mut result = never_in_this_session(
@@ -128,6 +130,9 @@ struct Attempt<'a> {
 
 impl Attempt<'_> {
     fn result(&self, stop: &StopSwitch) -> Value {
+        if stop.is_stopped() {
+            return could_not_run("the session was stopped before it began");
+        }
         let finished = longhaul_exec::start(self.program).and_then(|running| {
             stop.watch(running.stopper());
             running.wait()

@@ -27,11 +27,12 @@ impl Driven<'_> {
             return Ok(Ready::Yes);
         };
         let walls = self.walls(sandbox, stop);
-        let set_up =
-            self.system.set_up_with(self.id, self.setup, &mut |program| walls.run(program.clone()))?;
+        let set_up = self.system.set_up_with(self.id, self.setup, &mut |program| {
+            (!stop.is_stopped()).then(|| walls.run(program.clone()))
+        })?;
         let Some(SetUp::Now(report)) = set_up else { return Ok(Ready::Yes) };
-        // What was stopped in the middle has not failed.
-        if stop.is_stopped() {
+        // What was stopped in the middle has not failed. What succeeded is not run again, so it goes on record now.
+        if stop.is_stopped() && !report.succeeded() {
             return Ok(Ready::Stopped);
         }
         let outcomes = Content::Inline(json!(report.outcomes));

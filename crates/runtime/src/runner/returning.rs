@@ -19,6 +19,7 @@ impl System {
         if due.is_none() {
             return Ok(None);
         }
+        let label = &SessionLabel::of(id, &self.places().data)?;
         let epoch = match commands.take_driver(id, &this_process(), LEASE_MS) {
             Ok(epoch) => epoch,
             Err(Error::Session(Rejection::Driven { .. })) => {
@@ -26,8 +27,7 @@ impl System {
             }
             Err(error) => return Err(error),
         };
-        let label = SessionLabel::of(id, &self.places().data)?;
-        let (label, stopwatch) = (&label, Stopwatch::start(commands, id, epoch)?);
+        let stopwatch = Stopwatch::start_or_let_go(commands, id, epoch)?;
         let driven =
             Driven { system: self, commands, id, epoch, label, sandbox: None, setup: &[], stopwatch };
         let back = driven.keeping_lease(&StopSwitch::default(), || {

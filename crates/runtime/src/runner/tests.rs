@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use longhaul_core::budget::{Price, Pricing};
 use longhaul_core::cassette::Asked;
 use longhaul_core::session::{At, NewBudget};
-use longhaul_events::{CallOutcome, CheckoutKind, CloseOutcome, SessionId};
+use longhaul_core::workflow::answer::Answer;
+use longhaul_events::{CallOutcome, CheckoutKind, CloseOutcome, SessionId, StepId};
 use longhaul_exec::{Program, run};
 use serde_json::{Map, json};
 use tempfile::TempDir;
@@ -62,6 +63,12 @@ impl Home {
         })
     }
 
+    /// Puts other steps in the place of those that sessions go through here.
+    fn write_workflow(&self, steps: &str) {
+        let text = format!("longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\n{steps}");
+        fs::write(self.path.join("home/config/workflows/team.fix.yml"), text).unwrap();
+    }
+
     /// Adds a file to the repository.
     fn commit(&self, name: &str, text: &str) {
         let repository = self.path.join("repository");
@@ -80,8 +87,8 @@ impl Home {
         fs::read_to_string(top.join(name)).unwrap()
     }
 
-    /// Starts a session and has the script assigned, without anybody at work on it yet.
-    fn assigned(&self, cassette: &str) -> SessionId {
+    /// Starts a session in a worktree of its own, which nobody of ours works on.
+    fn begun(&self) -> SessionId {
         let system = self.system();
         let commands = system.commands().unwrap();
         let new = NewWalk { workflow: "team.fix".into(), goal: "fix it".into(), vars: Map::new() };
@@ -94,6 +101,13 @@ impl Home {
             by: "ada".to_owned(),
         };
         system.make_worktree(&commands, &worktree).unwrap();
+        id
+    }
+
+    /// Starts a session and has the script assigned, without anybody at work on it yet.
+    fn assigned(&self, cassette: &str) -> SessionId {
+        let id = self.begun();
+        let commands = self.system().commands().unwrap();
         let assignment = Assignment {
             cassette: cassette.to_owned(),
             path: "run.yml".to_owned(),
@@ -153,6 +167,31 @@ fn a_rehearsal_does_the_steps_and_all_of_it_is_on_record() {
         })
         .collect();
     assert_eq!(done, ["read", "grep", "edit"]);
+}
+
+#[test]
+fn files_that_a_rewind_wants_back_stay_wanted_until_they_are_back() {
+    let home = Home::new();
+    home.write_workflow(
+        "steps:\n  - { id: look, prompt: Look. }\n  - { id: change, prompt: Change it. }\n  - { id: tell, prompt: Tell. }\n",
+    );
+    let id = home.begun();
+    let system = home.system();
+    let commands = system.commands().unwrap();
+    let hand_in = || {
+        let handle = commands.load_session(id).unwrap().handle().unwrap();
+        let answer = Answer { notes: Some("Done.".to_owned()), ..Default::default() };
+        system.advance(&commands, &crate::Advance { handle, answer, epoch: None }).unwrap();
+        commands.load_session(id).unwrap().workplace.unwrap()
+    };
+    let begun = hand_in();
+    fs::write(PathBuf::from(&begun.checkout.path).join("login.sh"), "other").unwrap();
+    let (step, reason) = (StepId("change".to_owned()), "again".to_owned());
+    // As if whoever rewound it had died before the files were back.
+    commands.rewind(&crate::Rewind { session: id, step, reason, by: "ada".to_owned() }).unwrap();
+    let due = commands.load_session(id).unwrap().workplace.unwrap().due;
+    assert_eq!((due.is_some(), &due), (true, &begun.snapshot));
+    assert_eq!(hand_in().due, due);
 }
 
 #[test]

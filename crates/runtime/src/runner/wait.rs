@@ -43,9 +43,12 @@ impl System {
             if view.blocked.is_some() || !commands.has_own_files(id)? {
                 return Ok(());
             }
-            let as_what = match commands.load_session(id)?.node() {
-                Some(node) => KeptAs::Beginning(node),
-                None => KeptAs::Between,
+            let session = commands.load_session(id)?;
+            let is_due = session.workplace.as_ref().is_some_and(|workplace| workplace.due.is_some());
+            let as_what = match session.node() {
+                // Not while a rewind wants other files back: they would count as brought back.
+                Some(node) if !is_due => KeptAs::Beginning(node),
+                Some(_) | None => KeptAs::Between,
             };
             self.keep_as(commands, id, "the end of a step", as_what).map(|_| ())
         };

@@ -105,6 +105,13 @@ pub(super) struct Stopwatch {
 }
 
 impl Stopwatch {
+    /// Gives the lease back if that cannot be told: whoever looks next must not wait for us.
+    pub(super) fn start_or_let_go(commands: &Commands, id: SessionId, epoch: Epoch) -> Result<Self, Error> {
+        Self::start(commands, id, epoch).inspect_err(|_| {
+            let _ = commands.release_driver(id, epoch);
+        })
+    }
+
     pub(super) fn start(commands: &Commands, id: SessionId, epoch: Epoch) -> Result<Self, Error> {
         Ok(Self { before_ms: commands.wall_clock(id)?.ms_before(epoch), since: Instant::now() })
     }

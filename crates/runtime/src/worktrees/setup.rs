@@ -82,18 +82,19 @@ impl System {
     /// these very lockfiles.
     pub fn set_up_worktree(&self, session: SessionId) -> Result<Option<SetupReport>, Error> {
         let commands = self.config()?.checkout.setup;
-        let set_up = self.set_up_with(session, &commands, &mut longhaul_exec::run)?;
+        let set_up =
+            self.set_up_with(session, &commands, &mut |program| Some(longhaul_exec::run(program)))?;
         Ok(set_up.map(|set_up| match set_up {
             SetUp::Before(report) | SetUp::Now(report) => report,
         }))
     }
 
-    /// The same, with somebody else to run each command, such as a sandbox.
+    /// The same, with somebody else to run each command, such as a sandbox. It runs none once it is stopped.
     pub(crate) fn set_up_with(
         &self,
         session: SessionId,
         commands: &[SetupCommand],
-        perform: &mut dyn FnMut(&Program) -> Result<Finished, longhaul_exec::Error>,
+        perform: &mut dyn FnMut(&Program) -> Option<Result<Finished, longhaul_exec::Error>>,
     ) -> Result<Option<SetUp>, Error> {
         let Some(session) = self.session(session)?.filter(|_| !commands.is_empty()) else { return Ok(None) };
         let place = Place::of(session)?;
@@ -107,7 +108,10 @@ impl System {
         }
         let mut outcomes: Vec<SetupOutcome> = Vec::new();
         for command in commands {
-            let outcome = judged(command, perform(&program(command, &place.own)));
+            let outcome = match perform(&program(command, &place.own)) {
+                Some(ran) => judged(command, ran),
+                None => stopped(command),
+            };
             let goes_on = outcome.outcome == "passed";
             outcomes.push(outcome);
             // What comes after builds on it.
@@ -154,6 +158,15 @@ fn judged(command: &SetupCommand, ran: Result<Finished, longhaul_exec::Error>) -
             outcome(word, finished.duration, ending(&output))
         }
         Err(error) => outcome("could_not_run", Duration::ZERO, error.to_string()),
+    }
+}
+
+fn stopped(command: &SetupCommand) -> SetupOutcome {
+    SetupOutcome {
+        run: command.run.clone(),
+        outcome: "could_not_run".to_owned(),
+        duration_ms: 0,
+        output: "stopped before it began".to_owned(),
     }
 }
 

@@ -84,9 +84,25 @@ fn nobody_goes_on_with_what_is_to_end_and_the_end_is_the_end() {
     let stopping = Rejection::Stopping { by: "ada".into() };
     let take = Command::TakeDriver { driver: driver(), lease_ms: 10, now: Timestamp(1) };
     assert_eq!(session.decide(take), Err(stopping.clone()));
-    assert_eq!(session.decide(budget()), Err(stopping));
+    assert_eq!(session.decide(budget()), Err(stopping.clone()));
+    assert_eq!(session.decide(rewind()), Err(stopping));
     let outcome = CloseOutcome::Cancelled { by: "ada".into(), reason: None };
     session.apply(&SessionEvent::Closed { outcome });
     assert_eq!(session.stop, None);
     assert_eq!(session.decide(wish("bob", Urgency::Now)), Err(Rejection::Closed));
+}
+
+fn rewind() -> Command {
+    let (step, place) = (StepId("build".into()), Place::default());
+    let restored = Restored { step: step.clone(), place: place.clone(), vars: BTreeMap::new() };
+    let rewind = RewindTo {
+        node: NodeId(Seq(2)),
+        reason: text("go"),
+        by: "ada".into(),
+        restored,
+        restore: None,
+        nonce: SECOND,
+        arrival: Arrival::Work { step, place },
+    };
+    Command::Rewind { rewind }
 }

@@ -4,6 +4,7 @@ use longhaul_core::session::NewBudget;
 use longhaul_events::{Caps, TurnFault};
 
 use super::*;
+use crate::worktrees::SetUp;
 
 pub(super) const PLENTY: Caps = Caps {
     tokens: 400_000,
@@ -27,6 +28,22 @@ impl Home {
 
     fn raise(&self, id: SessionId, caps: Caps) {
         self.system().commands().unwrap().set_budget(id, &budget(caps)).unwrap();
+    }
+
+    /// A session that waits for work of ours, which nobody has begun.
+    fn at_work(&self) -> SessionId {
+        self.write_workflow(
+            "steps:\n  - { id: look, prompt: Look. }\n  - { id: test, run: { command: [make] } }\n",
+        );
+        let id = self.assigned(THIRSTY);
+        let commands = self.system().commands().unwrap();
+        let handle = commands.load_session(id).unwrap().handle().unwrap();
+        let answer = Answer { notes: Some("Looked.".to_owned()), ..Default::default() };
+        // Not by way of the system, which would have a runner begin.
+        commands.advance(&crate::Advance { handle, answer, epoch: None }).unwrap();
+        let at = commands.load_session(id).unwrap().at;
+        assert!(matches!(at, At::Work(_)), "{at:?}");
+        id
     }
 
     /// The code that the session is parked with, how many turns were answered, and what they cost.
@@ -232,6 +249,17 @@ turns:
 }
 
 #[test]
+fn nobody_waits_for_a_turn_longer_than_the_session_may_take() {
+    let home = Home::new();
+    let stalls = "cassette: 1\nturns:\n  - { match: { step: look }, fault: { kind: stall, for: 1h } }\n";
+    let id = home.with_caps(stalls, Caps { time_ms: 1500, ..PLENTY });
+    let start = Instant::now();
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.parked(id).0, "budget_time");
+    assert!(start.elapsed() < Duration::from_mins(1), "{:?}", start.elapsed());
+}
+
+#[test]
 fn what_the_world_does_not_let_us_do_is_for_a_person_to_see() {
     let home = Home::new();
     // The process of a test cannot put up walls: only the binary can.
@@ -245,4 +273,95 @@ fn what_the_world_does_not_let_us_do_is_for_a_person_to_see() {
     assert_eq!(home.parked(files).0, "checkout_gone");
     let outcome = home.system().commands().unwrap().load_session(files).unwrap().outcome().unwrap();
     assert_eq!(outcome.word(), "could not");
+}
+
+#[test]
+fn work_whose_files_are_gone_ends_as_something_that_could_not_be_run() {
+    let home = Home::new();
+    let id = home.at_work();
+    let commands = home.system().commands().unwrap();
+    let session = commands.load_session(id).unwrap();
+    fs::remove_dir_all(session.workplace.unwrap().checkout.path).unwrap();
+    let error = run_work(&home.system(), id).unwrap_err();
+    assert!(matches!(error, Error::Tool(_)), "{error:?}");
+    let session = commands.load_session(id).unwrap();
+    assert!(matches!(session.at, At::Parked(_)), "nobody tries for ever: {:?}", session.at);
+    assert_eq!(session.lease, None);
+    let reasons = commands.session_view(id).unwrap().blocked.unwrap().reasons;
+    assert!(reasons[0].message.contains("could_not_run"), "{reasons:?}");
+}
+
+#[test]
+fn nothing_is_begun_for_a_session_that_is_stopped() {
+    let home = Home::new();
+    let id = home.at_work();
+    let system = home.system();
+    let commands = system.commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
+    let label = SessionLabel::of(id, &system.places().data).unwrap();
+    let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
+    let driven = Driven {
+        system: &system,
+        commands: &commands,
+        id,
+        epoch,
+        label: &label,
+        sandbox: None,
+        setup: &[],
+        stopwatch,
+    };
+    let stop = StopSwitch::default();
+    stop.wind_down();
+    let order = commands.work_order(id).unwrap().unwrap();
+    let performed = driven.perform(&order, &stop).unwrap();
+    assert!(performed.is_none());
+    assert_eq!(commands.work_order(id).unwrap().unwrap().started, None);
+}
+
+#[test]
+fn a_set_up_that_is_stopped_between_two_commands_is_not_taken_for_done() {
+    let home = Home::new();
+    let id = home.assigned(THIRSTY);
+    let command = |word: &str| SetupCommand { run: vec![word.to_owned()], timeout_ms: 10_000 };
+    let commands = [command("true"), command("echo")];
+    let begun = |most: usize| {
+        let mut count = 0;
+        let mut perform = |program: &Program| {
+            count += 1;
+            (count <= most).then(|| run(program))
+        };
+        let set_up = home.system().set_up_with(id, &commands, &mut perform).unwrap().unwrap();
+        (set_up, count)
+    };
+    let (SetUp::Now(stopped), 2) = begun(1) else { panic!("both were to be begun") };
+    assert!(!stopped.succeeded(), "{stopped:?}");
+    let (SetUp::Now(whole), 2) = begun(2) else { panic!("it was taken for done") };
+    assert!(whole.succeeded(), "{whole:?}");
+}
+
+#[test]
+fn a_step_that_was_given_up_and_taken_up_again_is_not_done_without_the_lease() {
+    let home = Home::new();
+    let id = home.assigned(THIRSTY);
+    let system = home.system();
+    let commands = system.commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
+    let label = SessionLabel::of(id, &system.places().data).unwrap();
+    let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
+    let driven = Driven {
+        system: &system,
+        commands: &commands,
+        id,
+        epoch,
+        label: &label,
+        sandbox: None,
+        setup: &[],
+        stopwatch,
+    };
+    let tip = driven.own_tip().unwrap();
+    assert!(tip.is_some());
+    commands.park_step(id, epoch, &[longhaul_events::Reason::new("stuck", "so", "do this")]).unwrap();
+    commands.steer(id, "go on", "ada").unwrap();
+    assert_eq!(commands.load_session(id).unwrap().tip().map(|tip| tip.node), tip.map(|tip| tip.node));
+    assert_eq!(driven.own_tip().unwrap(), None);
 }

@@ -5,28 +5,31 @@ use std::path::PathBuf;
 use longhaul_agent::tools::{Room, Walls};
 use longhaul_agent::{Agent, Call, Fault, Foresight, Turn, TurnRequest};
 use longhaul_core::cassette::{Asked, Order, Usage};
-use longhaul_events::AgentAct;
+use longhaul_events::{AgentAct, Reason};
 use longhaul_exec::{Error as ExecError, Finished};
 
 use super::*;
+use crate::commands::acting::{Ear, Heard};
 use crate::runner::agent::{Driving, Hands};
 
-/// Somebody to whom a person speaks while it answers its first turn.
+/// Somebody to whom a person speaks while it answers.
 #[derive(Debug)]
 struct Listener<'a> {
     home: &'a Home,
     id: SessionId,
+    /// In which of its turns that is.
+    told_in: usize,
     heard: Vec<Vec<String>>,
 }
 
 impl Agent for Listener<'_> {
     fn turn(&mut self, request: &TurnRequest<'_>) -> Result<Turn, Fault> {
         self.heard.push(request.told.to_vec());
-        if self.heard.len() == 1 {
+        if self.heard.len() == self.told_in {
             let other = self.home.system().commands().unwrap();
             other.steer(self.id, "the other file", "ada").unwrap();
         }
-        let tool = if self.heard.len() < 3 { "read" } else { "complete_step" };
+        let tool = if self.heard.len() < 3 && self.told_in == 1 { "read" } else { "complete_step" };
         let arguments = match tool {
             "read" => json!({ "path": format!("{}.txt", self.heard.len()) }),
             _ => json!({ "notes": "Done." }),
@@ -62,19 +65,17 @@ impl Walls for NoWalls {
     }
 }
 
-#[test]
-fn what_is_said_while_the_agent_answers_is_heard_with_the_next_turn_and_by_whoever_takes_over() {
-    let home = Home::new();
-    let id = home.assigned("cassette: 1\nturns: []\n");
-    let system = home.system();
+/// Has an agent do the step that is out.
+fn drive(home: &Home, agent: &mut Listener<'_>) {
+    let (system, id) = (home.system(), agent.id);
     let commands = system.commands().unwrap();
-    let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
     let session = commands.load_session(id).unwrap();
+    let lease = session.lease.as_ref().map(|lease| lease.epoch);
+    let epoch = lease.unwrap_or_else(|| commands.take_driver(id, &this_process(), LEASE_MS).unwrap());
     let room = Room::open(&PathBuf::from(&session.workplace.as_ref().unwrap().checkout.path)).unwrap();
     let stop = StopSwitch::default();
-    let mut agent = Listener { home: &home, id, heard: Vec::new() };
     let tip = session.tip().unwrap().clone();
-    let asked = Asked { workflow: "team.fix".into(), step: "look".into(), visit: 1 };
+    let asked = Asked { workflow: "team.fix".into(), step: tip.step.0.clone(), visit: 1 };
     let stopwatch = Stopwatch::start(&commands, id, epoch).unwrap();
     let hands = Hands {
         system: &system,
@@ -86,7 +87,17 @@ fn what_is_said_while_the_agent_answers_is_heard_with_the_next_turn_and_by_whoev
         stop: &stop,
         limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
     };
-    Driving { agent: &mut agent, hands, after_death: false }.step(&tip, &asked).unwrap();
+    Driving { agent, hands, after_death: false }.step(&tip, &asked).unwrap();
+}
+
+#[test]
+fn what_is_said_while_the_agent_answers_is_heard_with_the_next_turn_and_by_whoever_takes_over() {
+    let home = Home::new();
+    let id = home.assigned("cassette: 1\nturns: []\n");
+    let commands = home.system().commands().unwrap();
+    let tip = commands.load_session(id).unwrap().tip().unwrap().clone();
+    let mut agent = Listener { home: &home, id, told_in: 1, heard: Vec::new() };
+    drive(&home, &mut agent);
     let nothing: Vec<String> = Vec::new();
     assert_eq!(agent.heard, [nothing.clone(), vec!["the other file".to_owned()], nothing]);
     let acts = commands.acts_at(id, tip.node).unwrap();
@@ -96,6 +107,23 @@ fn what_is_said_while_the_agent_answers_is_heard_with_the_next_turn_and_by_whoev
     let told = place(|act| matches!(act, AgentAct::Nudged { words, .. } if words == "the other file"));
     assert!(said < answered, "{acts:?}");
     assert_eq!(told, answered + 1, "nothing can come between the two: {acts:?}");
+}
+
+#[test]
+fn what_is_said_while_the_agent_hands_the_step_in_is_heard_at_the_next_step() {
+    let home = Home::new();
+    home.write_workflow(
+        "steps:\n  - { id: look, prompt: Look. }\n  - { id: change, prompt: Change it. }\n  - { id: tell, prompt: Tell. }\n",
+    );
+    let id = home.assigned("cassette: 1\nturns: []\n");
+    let mut agent = Listener { home: &home, id, told_in: 2, heard: Vec::new() };
+    for _ in 0..3 {
+        drive(&home, &mut agent);
+    }
+    let nothing: Vec<String> = Vec::new();
+    assert_eq!(agent.heard, [nothing.clone(), nothing, vec!["the other file".to_owned()]]);
+    let closed = home.system().commands().unwrap().load_session(id).unwrap().closed;
+    assert_eq!(closed, Some(CloseOutcome::Completed));
 }
 
 #[test]
@@ -116,4 +144,23 @@ fn what_is_stuck_goes_on_when_somebody_says_how() {
     run_work(&home.system(), id).unwrap();
     let closed = home.system().commands().unwrap().load_session(id).unwrap().closed;
     assert_eq!(closed, Some(CloseOutcome::Completed));
+}
+
+#[test]
+fn what_was_just_said_is_heard_before_the_step_is_given_up() {
+    let home = Home::new();
+    let id = home.assigned("cassette: 1\nturns: []\n");
+    let commands = home.system().commands().unwrap();
+    let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
+    let session = commands.load_session(id).unwrap();
+    let mut ear = Ear { node: session.tip().unwrap().node, after: session.seq };
+    commands.steer(id, "the other file", "ada").unwrap();
+    let reasons = [Reason::new("stuck", "so", "do this")];
+    let first = commands.park_unless_told(id, epoch, &reasons, ear).unwrap();
+    assert_eq!(first, Heard::Something);
+    assert!(commands.load_session(id).unwrap().tip().is_some(), "it goes on with what was said");
+    assert_eq!(commands.listen(id, &mut ear).unwrap().len(), 1);
+    let second = commands.park_unless_told(id, epoch, &reasons, ear).unwrap();
+    assert_eq!(second, Heard::Nothing);
+    assert!(matches!(commands.load_session(id).unwrap().at, At::Parked(_)));
 }
