@@ -10,13 +10,12 @@ use crate::system::System;
 use crate::terminal;
 
 impl System {
-    /// The caps of the settings, with some of them changed. More than the settings allow is a person's to give.
+    /// The caps of the settings, with some of them changed. More than the files allow is a person's to give.
     pub(crate) fn caps_with(&self, text: Option<&str>) -> Result<Caps, Error> {
         let settings = self.config()?.caps;
-        let Some(text) = text else { return Ok(settings) };
-        let caps = budget::changed(settings, text)?;
-        if is_beyond(&caps, &settings) {
-            terminal::refuse_agents()?;
+        let caps = text.map_or(Ok(settings), |text| budget::changed(settings, text))?;
+        if terminal::is_under_agent() && is_beyond(&caps, &self.config_of_files()?.caps) {
+            return Err(Error::UnderAgent);
         }
         Ok(caps)
     }
@@ -53,6 +52,8 @@ fn is_beyond(caps: &Caps, settings: &Caps) -> bool {
         || caps.time_ms > settings.time_ms
         || caps.money_micros > settings.money_micros
         || caps.turns > settings.turns
+        || caps.task_money_micros > settings.task_money_micros
+        || caps.day_money_micros > settings.day_money_micros
 }
 
 fn is_out_of_means(session: &Session) -> bool {
