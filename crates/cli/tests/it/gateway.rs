@@ -357,6 +357,42 @@ fn a_repository_lowers_the_walls_only_while_a_person_trusts_it() {
     }
 }
 
+#[test]
+fn an_agent_lowers_no_walls() {
+    let home = prepared(&playing(&["echo $LONGHAUL_GATEWAY > walls.txt"]));
+    fs::create_dir_all(home.longhaul_home().join("config")).unwrap();
+    let settings = "sandbox: { network: allow-list, hosts: [ docs.example.com ] }\n";
+    fs::write(home.longhaul_home().join("config/config.yml"), settings).unwrap();
+    let run = |flags: &[&str], [name, value]: [&str; 2]| {
+        let words = arguments(&home);
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(flags.iter().copied()).collect();
+        let run = home.run(&words).inside("repo").variable("LONGHAUL_SESSION", "s-0123456789abc");
+        run.variable(name, value).go()
+    };
+    let nothing = ["LC_ALL", "C"];
+    let tries: [(&[&str], [&str; 2]); 10] = [
+        (&["--sandbox", "none"], nothing),
+        (&["--sandbox", "reduced"], nothing),
+        (&["--network", "open"], nothing),
+        (&["-c", "sandbox.level=none"], nothing),
+        (&["-c", "sandbox.network=open"], nothing),
+        (&["-c", "sandbox.hosts=evil.example"], nothing),
+        (&["-c", "sandbox.caches=~/.npm"], nothing),
+        (&["-c", "sandbox.accept_reduced=true"], nothing),
+        (&[], ["LONGHAUL_SANDBOX_LEVEL", "none"]),
+        (&[], ["LONGHAUL_SANDBOX_HOSTS", "evil.example"]),
+    ];
+    for (flags, variable) in tries {
+        let refused = run(flags, variable);
+        assert_eq!(refused.code, Some(3), "{flags:?} {variable:?}: {refused}");
+        assert!(refused.stderr.contains("E0303"), "{refused}");
+    }
+    assert!(!home.join("user/.npm").exists(), "nothing was made");
+    assert!(home.longhaul(&["session", "list", "--all", "--json"]).rows().is_empty(), "nothing was started");
+    run(&["--network", "none", "--sandbox", "full"], nothing).succeeded();
+    assert_eq!(written(&home, "walls.txt"), "/run/longhaul/gateway.sock\n");
+}
+
 /// Inside of walls there are no others to be had but reduced ones.
 fn run_inside_walls(home: &Home, flags: &[&str]) -> Outcome {
     let folder = Path::new(LONGHAUL).parent().unwrap().to_str().unwrap();
