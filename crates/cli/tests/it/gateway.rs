@@ -102,8 +102,9 @@ fn a_listed_host_is_reached_through_the_proxy_and_nothing_else_is() {
     assert!(udp.recv(&mut [0; 16]).is_err(), "a letter came out");
     let environment = written(&home, "environment.txt");
     for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
-        assert!(environment.contains(&format!("{name}=http://127.0.0.1:7411\n")), "{environment}");
+        assert!(environment.contains(&format!("{name}=http://longhaul:lh-")), "{environment}");
     }
+    assert_eq!(environment.matches("@127.0.0.1:7411\n").count(), 4, "{environment}");
     assert!(environment.contains("NO_PROXY=127.0.0.1,localhost\n"), "{environment}");
     let story = story(&home);
     assert!(story.contains("a host was not let through") && story.contains("evil.example:80"), "{story}");
@@ -284,6 +285,22 @@ fn the_token_of_one_session_opens_no_other_and_is_stored_nowhere() {
         let holds = fs::read(&file).unwrap().windows(second.0.len()).any(|part| part == second.0.as_bytes());
         assert!(!(is_ours && holds && !is_snapshot(&file)), "{}", file.display());
     }
+}
+
+#[test]
+fn whoever_is_outside_of_full_walls_gets_nothing_from_the_socket_without_the_token() {
+    let home = prepared(&playing(&[SAYING]));
+    let mut running = start(&home, &[]);
+    let token = told(&home, "token.txt");
+    assert_eq!(told(&home, "socket.txt"), "/run/longhaul/gateway.sock");
+    let [name] = &sockets(&home)[..] else { panic!("one socket is expected") };
+    let socket = home.longhaul_home().join("run").join(name).display().to_string();
+    let unauthorized = "HTTP/1.1 401 Unauthorized";
+    assert_eq!(ask(&socket, None), unauthorized);
+    assert_eq!(ask(&socket, Some("lh-guess")), unauthorized);
+    assert_ne!(ask(&socket, Some(&token)), unauthorized);
+    fs::write(worktree(&home).join("end.txt"), "").unwrap();
+    assert!(running.wait().unwrap().success());
 }
 
 /// Snapshots are of the worktree, where the session itself wrote it; they are packed in any case.
