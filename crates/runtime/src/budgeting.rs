@@ -1,11 +1,13 @@
 //! What sessions may use: chosen when one starts, and changed by a person later.
 
-use longhaul_core::budget::{self, Price};
+use longhaul_core::budget;
+use longhaul_core::cassette;
 use longhaul_core::session::{At, NewBudget, Park, Rejection, Session};
 use longhaul_events::{Caps, SessionId, TokenCount};
 
 use crate::commands::Commands;
 use crate::error::{DrivenError, Error};
+use crate::runner::Assignment;
 use crate::system::System;
 use crate::terminal;
 
@@ -65,11 +67,12 @@ fn is_out_of_means(session: &Session) -> bool {
 
 /// Whoever gives too little again is told now, not after a runner has looked.
 fn enough(commands: &Commands, session: &Session, caps: &Caps) -> Result<(), Error> {
+    let Assignment { cassette, path, .. } = commands.assignment_of(session.id)?;
+    let price = cassette::parse(&path, &cassette)?.pricing.known()?;
     let time_ms = commands.wall_clock(session.id)?.ms();
-    let used = commands.used(session, time_ms, Price::default())?;
-    let turn = TokenCount { input: 0, output: 1 };
-    let within = budget::after_turn(caps, &used)
-        .and_then(|()| budget::before_turn(caps, &used, turn, Price::default()));
+    let used = commands.used(session, time_ms, price)?;
+    let turn = TokenCount { input: 1, output: 1 };
+    let within = budget::after_turn(caps, &used).and_then(|()| budget::before_turn(caps, &used, turn, price));
     within.map_err(|over| {
         let message = over.reason(session.id).message;
         budget::Error::TooLittle { message }.into()

@@ -118,6 +118,17 @@ fn money_is_counted_and_capped_by_the_settings_too() {
     let parked = one(&run(&home, &["-c", "budget.day.money=1usd"]));
     assert_eq!(parked["outcome"]["reason"], "budget_day_money", "{parked:#}");
     assert_eq!(parked["used"]["money_micros"], 600_000);
+    let id = parked["sessionId"].as_str().unwrap();
+    for little in [
+        &["session", "resume", id, "--budget", "money=0.6usd"][..],
+        &["-c", "budget.day.money=0.6usd", "session", "resume", id, "--budget", "same"],
+    ] {
+        let refused = home.longhaul(little);
+        assert_eq!(refused.code, Some(3), "{refused}");
+        assert!(refused.stderr.contains("not enough to go on with"), "{refused}");
+    }
+    let story = home.longhaul(&["session", "show", id]).succeeded().stdout;
+    assert!(!story.contains("had it go on"), "nothing was started for it: {story}");
 }
 
 #[test]
