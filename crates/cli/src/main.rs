@@ -3,6 +3,7 @@
 mod commands;
 mod context;
 mod error;
+mod following;
 mod input;
 mod moment;
 mod output;

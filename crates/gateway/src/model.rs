@@ -102,13 +102,12 @@ impl Models {
 
     fn estimate(&self, provider: &str, body: &[u8]) -> Estimate {
         let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-        let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
         Estimate {
             request: self.requests.fetch_add(1, Ordering::Relaxed),
             provider: provider.to_owned(),
             model: asked["model"].as_str().map(str::to_owned),
             input_bytes: u64::try_from(body.len()).unwrap_or(u64::MAX),
-            max_output_tokens: limits.iter().find_map(|limit| asked[*limit].as_u64()),
+            max_output_tokens: most_output(&asked),
         }
     }
 
@@ -124,6 +123,13 @@ impl Models {
             Counted::new(body, count, self.meter.clone(), counted::Head { status: head.status, retry_after });
         Response::from_parts(head, counted.boxed_unsync())
     }
+}
+
+/// How much may come back. A provider heeds one of these limits and may ignore the others, and answers `n` times.
+fn most_output(asked: &Value) -> Option<u64> {
+    let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
+    let largest = limits.iter().filter_map(|limit| asked[*limit].as_u64()).max()?;
+    Some(largest.saturating_mul(asked["n"].as_u64().unwrap_or(1).max(1)))
 }
 
 /// The request as the provider gets it: nothing of the session's in it but what it asks.

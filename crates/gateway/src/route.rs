@@ -18,15 +18,6 @@ use crate::upstream::Upstreams;
 const TOOLS: &str = "/mcp";
 const MODELS: &str = "/model/";
 
-/// How somebody came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Came {
-    /// By a socket that nobody but the session has.
-    Alone,
-    /// By a way that is open to others on this machine.
-    AmongOthers,
-}
-
 pub(crate) struct Door {
     reach: Reach,
     token: Token,
@@ -72,7 +63,7 @@ impl Door {
         Self { reach, models: Models::new(upstreams, meter, token.clone()), token, leaf }
     }
 
-    pub(crate) async fn answer(&self, request: Request<Body>, came: Came) -> Response<Body> {
+    pub(crate) async fn answer(&self, request: Request<Body>) -> Response<Body> {
         if has_two_lengths(request.headers()) {
             return text(StatusCode::BAD_REQUEST, "the request says twice how long it is; send one length\n");
         }
@@ -80,9 +71,8 @@ impl Door {
             return text(StatusCode::BAD_REQUEST, "the request names two hosts; send one `Host`\n");
         }
         let purpose = Purpose::of(&request);
-        if came == Came::AmongOthers
-            && let Some(refusal) = self.refusal_of_a_stranger(&purpose, &request)
-        {
+        // Walls keep who is inside from other ways, and nobody outside from this one.
+        if let Some(refusal) = self.refusal_of_a_stranger(&purpose, &request) {
             return refusal;
         }
         match purpose {

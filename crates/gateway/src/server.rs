@@ -25,7 +25,7 @@ use crate::Error;
 use crate::body::{Handler, incoming};
 use crate::meter::Meter;
 use crate::resolve::{Reach, Wanted};
-use crate::route::{Came, Door};
+use crate::route::Door;
 use crate::seats::{Seat, Seats};
 use crate::socket::{self, Socket};
 use crate::token::Token;
@@ -60,9 +60,9 @@ pub struct Options {
 /// Where it listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listen {
-    /// Only on the socket, which nobody else can reach.
+    /// Only on the socket, to which somebody inside relays.
     Socket,
-    /// Also on a port of this machine, for walls that keep nobody from either: there everybody shows the token.
+    /// Also on a port of this machine, for walls in which nobody relays.
     SocketAndPort,
 }
 
@@ -118,10 +118,6 @@ pub fn start(options: Options) -> Result<Gateway, Error> {
     };
     let number = port.as_ref().map(|(number, _)| *number);
     let stop = CancellationToken::new();
-    let came = match options.listen {
-        Listen::Socket => Came::Alone,
-        Listen::SocketAndPort => Came::AmongOthers,
-    };
     let Options { hosts, token, upstreams, meter, leaf, tell, .. } = options;
     let door = Arc::new(Door::new(Reach::new(hosts, tell), token, upstreams, meter, leaf));
     let stopped = stop.clone();
@@ -129,12 +125,12 @@ pub fn start(options: Options) -> Result<Gateway, Error> {
         runtime.block_on(async {
             let on_socket = async {
                 if let Ok(listener) = UnixListener::from_std(listener) {
-                    accept(Listener::Socket(listener), &door, came).await;
+                    accept(Listener::Socket(listener), &door).await;
                 }
             };
             let on_port = async {
                 match port.and_then(|(_, listener)| TcpListener::from_std(listener).ok()) {
-                    Some(listener) => accept(Listener::Port(listener), &door, came).await,
+                    Some(listener) => accept(Listener::Port(listener), &door).await,
                     None => std::future::pending().await,
                 }
             };
@@ -162,18 +158,18 @@ enum Listener {
 }
 
 /// Each listener has places of its own, so that strangers on the port take none from the session.
-async fn accept(listener: Listener, door: &Arc<Door>, came: Came) {
+async fn accept(listener: Listener, door: &Arc<Door>) {
     let seats = Arc::new(Seats::default());
     loop {
         let accepted = match &listener {
             Listener::Socket(listener) => listener.accept().await.map(|(stream, _)| {
                 if let Some(seat) = seats.take() {
-                    tokio::spawn(serve(stream, door.clone(), seat, came));
+                    tokio::spawn(serve(stream, door.clone(), seat));
                 }
             }),
             Listener::Port(listener) => listener.accept().await.map(|(stream, _)| {
                 if let Some(seat) = seats.take() {
-                    tokio::spawn(serve(stream, door.clone(), seat, came));
+                    tokio::spawn(serve(stream, door.clone(), seat));
                 }
             }),
         };
@@ -184,7 +180,7 @@ async fn accept(listener: Listener, door: &Arc<Door>, came: Came) {
     }
 }
 
-async fn serve<S>(stream: S, door: Arc<Door>, seat: Seat, came: Came)
+async fn serve<S>(stream: S, door: Arc<Door>, seat: Seat)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -194,7 +190,7 @@ where
         seat.guest.asked();
         request.extensions_mut().insert(seat.clone());
         let door = door.clone();
-        async move { Ok::<_, Infallible>(door.answer(request.map(incoming), came).await) }
+        async move { Ok::<_, Infallible>(door.answer(request.map(incoming)).await) }
     });
     let mut http = http1::Builder::new();
     http.timer(TokioTimer::new()).header_read_timeout(HEAD_PATIENCE);

@@ -1,22 +1,23 @@
 //! What sessions may use: chosen when one starts, and changed by a person later.
 
-use longhaul_core::budget::{self, Price};
+use longhaul_core::budget;
+use longhaul_core::cassette;
 use longhaul_core::session::{At, NewBudget, Park, Rejection, Session};
 use longhaul_events::{Caps, SessionId, TokenCount};
 
 use crate::commands::Commands;
 use crate::error::{DrivenError, Error};
+use crate::runner::Assignment;
 use crate::system::System;
 use crate::terminal;
 
 impl System {
-    /// The caps of the settings, with some of them changed. More than the settings allow is a person's to give.
+    /// The caps of the settings, with some of them changed. More than the files allow is a person's to give.
     pub(crate) fn caps_with(&self, text: Option<&str>) -> Result<Caps, Error> {
         let settings = self.config()?.caps;
-        let Some(text) = text else { return Ok(settings) };
-        let caps = budget::changed(settings, text)?;
-        if is_beyond(&caps, &settings) {
-            terminal::refuse_agents()?;
+        let caps = text.map_or(Ok(settings), |text| budget::changed(settings, text))?;
+        if terminal::is_under_agent() && is_beyond(&caps, &self.config_of_files()?.caps) {
+            return Err(Error::UnderAgent);
         }
         Ok(caps)
     }
@@ -53,6 +54,8 @@ fn is_beyond(caps: &Caps, settings: &Caps) -> bool {
         || caps.time_ms > settings.time_ms
         || caps.money_micros > settings.money_micros
         || caps.turns > settings.turns
+        || caps.task_money_micros > settings.task_money_micros
+        || caps.day_money_micros > settings.day_money_micros
 }
 
 fn is_out_of_means(session: &Session) -> bool {
@@ -64,11 +67,12 @@ fn is_out_of_means(session: &Session) -> bool {
 
 /// Whoever gives too little again is told now, not after a runner has looked.
 fn enough(commands: &Commands, session: &Session, caps: &Caps) -> Result<(), Error> {
+    let Assignment { cassette, path, .. } = commands.assignment_of(session.id)?;
+    let price = cassette::parse(&path, &cassette)?.pricing.known()?;
     let time_ms = commands.wall_clock(session.id)?.ms();
-    let used = commands.used(session, time_ms, Price::default())?;
-    let turn = TokenCount { input: 0, output: 1 };
-    let within = budget::after_turn(caps, &used)
-        .and_then(|()| budget::before_turn(caps, &used, turn, Price::default()));
+    let used = commands.used(session, time_ms, price)?;
+    let turn = TokenCount { input: 1, output: 1 };
+    let within = budget::after_turn(caps, &used).and_then(|()| budget::before_turn(caps, &used, turn, price));
     within.map_err(|over| {
         let message = over.reason(session.id).message;
         budget::Error::TooLittle { message }.into()

@@ -44,15 +44,15 @@ impl Walls<'_> {
     pub(crate) fn open(&self, sandbox: Sandbox) -> Result<(Gateway, Sandbox), Error> {
         let mut sandbox = sandbox;
         sandbox.writable.extend(caches(self.system.places(), &self.reach.caches)?);
-        // With a network of its own nobody else is in there, and the first process inside relays to the socket.
-        let is_alone = sandbox.level == Level::Full && sandbox.network != Network::Open;
-        let gateway = longhaul_gateway::start(self.options(if is_alone {
+        // With a network of its own the first process inside relays to the socket.
+        let has_relay = sandbox.level == Level::Full && sandbox.network != Network::Open;
+        let gateway = longhaul_gateway::start(self.options(if has_relay {
             Listen::Socket
         } else {
             Listen::SocketAndPort
         }))?;
         let port = gateway.port().unwrap_or(PORT_INSIDE);
-        let sandbox = self.variables(sandbox, &gateway, port);
+        let sandbox = self.variables(sandbox, gateway.socket(), port);
         let policy = GatewayPolicy { socket: gateway.socket().to_owned(), port };
         Ok((gateway, sandbox.gateway(policy)))
     }
@@ -73,10 +73,10 @@ impl Walls<'_> {
         }
     }
 
-    fn variables(&self, sandbox: Sandbox, gateway: &Gateway, port: u16) -> Sandbox {
+    fn variables(&self, sandbox: Sandbox, outside: &Path, port: u16) -> Sandbox {
         let socket = match sandbox.level {
             Level::Full => PathBuf::from(GATEWAY_SOCKET),
-            Level::Reduced | Level::None => gateway.socket().to_owned(),
+            Level::Reduced | Level::None => outside.to_owned(),
         };
         let is_open = sandbox.network == Network::Open;
         let sandbox =
@@ -84,11 +84,7 @@ impl Walls<'_> {
         if is_open {
             return sandbox;
         }
-        let proxy = match gateway.port() {
-            // Others on this machine can reach it, so it asks who comes.
-            Some(port) => format!("http://longhaul:{}@127.0.0.1:{port}", self.token.reveal()),
-            None => format!("http://127.0.0.1:{port}"),
-        };
+        let proxy = format!("http://longhaul:{}@127.0.0.1:{port}", self.token.reveal());
         let proxies = ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"];
         let sandbox = proxies.iter().fold(sandbox, |sandbox, name| sandbox.set_variable(*name, &proxy));
         let direct = ["NO_PROXY", "no_proxy"];

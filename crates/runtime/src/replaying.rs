@@ -11,6 +11,7 @@ use crate::driving::Drive;
 use crate::error::{DrivenError, Error};
 use crate::runner::{Assignment, is_dead};
 use crate::system::System;
+use crate::terminal;
 use crate::worktrees::{ChangedFile, NewWorktree, SecretFiles};
 
 /// A replay that is under way.
@@ -33,8 +34,9 @@ pub struct Replayed {
 
 impl System {
     /// Starts a session that does what another did: the same workflow, goal and vars, from the same commit, behind the
-    /// same walls, with a rehearsal that plays what was recorded.
+    /// same walls, with a rehearsal that plays what was recorded. A person's to do.
     pub fn replay(&self, commands: &Commands, id: SessionId, by: &str) -> Result<Replay, Error> {
+        terminal::refuse_agents()?;
         let session = commands.load_session(id)?;
         if let Some(lease) = session.lease.filter(|lease| !is_dead(&lease.driver)) {
             let (driver, epoch, until) = (lease.driver, lease.epoch, lease.expires_at);

@@ -40,16 +40,18 @@ impl System {
         self.await_end(commands, id)
     }
 
-    /// The same for many, which end side by side. Those that have ended meanwhile are left alone.
+    /// The same for many, which end side by side. Those that have ended meanwhile are left alone, and one that cannot be
+    /// stopped keeps none of the others: what was wrong first is told when they have ended.
     pub fn stop_all(&self, commands: &Commands, ids: &[SessionId], stop: &Stop) -> Result<(), Error> {
         terminal::refuse_agents()?;
-        for id in ids {
-            match commands.request_stop(*id, stop) {
-                Ok(()) | Err(Error::Session(Rejection::Closed)) => {}
-                Err(error) => return Err(error),
-            }
-        }
-        ids.iter().try_for_each(|id| self.await_end(commands, *id))
+        let asked = ids.iter().map(|id| match commands.request_stop(*id, stop) {
+            Ok(()) | Err(Error::Session(Rejection::Closed)) => Ok(*id),
+            Err(error) => Err(error),
+        });
+        let asked: Vec<Result<SessionId, Error>> = asked.collect();
+        let ended = asked.into_iter().map(|asked| asked.and_then(|id| self.await_end(commands, id)));
+        let ended: Vec<Result<(), Error>> = ended.collect();
+        ended.into_iter().collect()
     }
 
     fn await_end(&self, commands: &Commands, id: SessionId) -> Result<(), Error> {
@@ -132,6 +134,49 @@ impl System {
             // It ended while the key was pressed.
             Err(Error::Session(Rejection::Closed)) => Ok(None),
             Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::NewWalk;
+    use crate::places::Places;
+    use crate::system::Settings;
+
+    const WORKFLOW: &str =
+        "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n  - { id: look, prompt: Look. }\n";
+
+    #[test]
+    fn one_that_cannot_be_stopped_keeps_none_of_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, directory) = (folder.path().join("home"), folder.path().join("work"));
+        std::fs::create_dir_all(home.join("config/workflows")).unwrap();
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(home.join("config/workflows/team.fix.yml"), WORKFLOW).unwrap();
+        let settings = Settings {
+            places: Places::under(&home),
+            variables: BTreeMap::new(),
+            directory,
+            flags: Vec::new(),
+        };
+        let system = System::new(settings);
+        let commands = system.commands().unwrap();
+        let begin = |goal: &str| -> SessionId {
+            let walk =
+                NewWalk { workflow: "team.fix".into(), goal: goal.into(), vars: serde_json::Map::new() };
+            system.begin(&commands, walk).unwrap().session_id.parse().unwrap()
+        };
+        let (first, last) = (begin("a"), begin("b"));
+        let unknown: SessionId = "s-0123456789abc".parse().unwrap();
+        let stop = Stop { urgency: Urgency::Now, by: "ada".to_owned(), reason: None };
+        let refused = system.stop_all(&commands, &[first, unknown, last], &stop).unwrap_err();
+        assert!(matches!(refused, Error::UnknownSession(id) if id == unknown), "{refused}");
+        for id in [first, last] {
+            assert!(commands.load_session(id).unwrap().closed.is_some());
         }
     }
 }

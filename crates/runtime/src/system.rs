@@ -207,6 +207,11 @@ impl System {
         self.config_with(None)
     }
 
+    /// The settings that files hold, without what an agent can say by its environment and by flags.
+    pub(crate) fn config_of_files(&self) -> Result<Config, Error> {
+        config::load(&self.settings.places, self.workspace_layer()?, |_| None, &[])
+    }
+
     fn config_with(&self, workspace: Option<longhaul_core::config::Layer>) -> Result<Config, Error> {
         let variable =
             |name: &str| self.settings.variables.get(OsStr::new(name))?.to_str().map(str::to_owned);

@@ -10,6 +10,7 @@ use crate::error::{DrivenError, Error};
 use crate::places::Places;
 use crate::runner::{Networked, PinnedReach, Walled};
 use crate::system::System;
+use crate::terminal;
 
 /// What a person wants for one session, above what the settings say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,16 +31,12 @@ impl System {
     /// The walls for a session that begins here. Refuses what cannot be had rather than to do with less unasked.
     pub(crate) fn walls(&self, wanted: WantedWalls) -> Result<ChosenWalls, Error> {
         let config = self.config()?.sandbox;
-        let level = wanted.level.unwrap_or(match config.level {
-            SandboxLevel::Full => Walled::Full,
-            SandboxLevel::Reduced => Walled::Reduced,
-            SandboxLevel::None => Walled::None,
-        });
-        let network = wanted.network.unwrap_or(match config.network {
-            SandboxNetwork::None => Networked::None,
-            SandboxNetwork::AllowList => Networked::AllowList,
-            SandboxNetwork::Open => Networked::Open,
-        });
+        let level = wanted.level.unwrap_or_else(|| walled(config.level));
+        let network = wanted.network.unwrap_or_else(|| networked(config.network));
+        let asked = Asked { level, network, config: &config };
+        if terminal::is_under_agent() && asked.is_weaker_than(&self.config_of_files()?.sandbox) {
+            return Err(Error::UnderAgent);
+        }
         caches(self.places(), &config.caches)?;
         let (level, warning) = match level {
             Walled::None => (level, None),
@@ -50,6 +47,56 @@ impl System {
             Networked::None | Networked::Open => Vec::new(),
         };
         Ok(ChosenWalls { level, reach: PinnedReach { network, hosts, caches: config.caches }, warning })
+    }
+}
+
+const fn walled(level: SandboxLevel) -> Walled {
+    match level {
+        SandboxLevel::Full => Walled::Full,
+        SandboxLevel::Reduced => Walled::Reduced,
+        SandboxLevel::None => Walled::None,
+    }
+}
+
+const fn networked(network: SandboxNetwork) -> Networked {
+    match network {
+        SandboxNetwork::None => Networked::None,
+        SandboxNetwork::AllowList => Networked::AllowList,
+        SandboxNetwork::Open => Networked::Open,
+    }
+}
+
+/// What somebody asks for, by flags, environment and files together.
+struct Asked<'a> {
+    level: Walled,
+    network: Networked,
+    config: &'a SandboxConfig,
+}
+
+impl Asked<'_> {
+    /// Whether the files alone say something stronger, which only a person may lower.
+    fn is_weaker_than(&self, files: &SandboxConfig) -> bool {
+        let level = |level| match level {
+            Walled::None => 0,
+            Walled::Reduced => 1,
+            Walled::Full => 2,
+        };
+        let reach = |network| match network {
+            Networked::None => 0,
+            Networked::AllowList => 1,
+            Networked::Open => 2,
+        };
+        let adds_hosts = match (self.network, files.network) {
+            (Networked::AllowList, SandboxNetwork::None | SandboxNetwork::AllowList) => {
+                self.config.hosts.iter().any(|host| !files.hosts.contains(host))
+            }
+            (Networked::AllowList, SandboxNetwork::Open) | (Networked::None | Networked::Open, _) => false,
+        };
+        level(self.level) < level(walled(files.level))
+            || reach(self.network) > reach(networked(files.network))
+            || adds_hosts
+            || self.config.caches.iter().any(|cache| !files.caches.contains(cache))
+            || (self.config.accepts_reduced && !files.accepts_reduced)
     }
 }
 

@@ -8,14 +8,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use longhaul_runtime::types::Urgency;
-use longhaul_runtime::{
-    Commands, Drive, Networked, NewDrive, NewWalk, Script, System, Walled, WantedWalls, terminal,
-};
+use longhaul_runtime::{Drive, Networked, NewDrive, NewWalk, Script, Walled, WantedWalls, terminal};
 use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CliError;
+use crate::following::Following;
 use crate::input;
 use crate::output::Format;
 use watch::Watch;
@@ -129,6 +127,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let text = input::text("the cassette", &format!("@{path}"))?;
     let system = context.system()?;
     let commands = system.commands()?;
+    // Ctrl-C while the worktree is made stops the session too, and does not leave it to itself.
+    if !args.detach {
+        terminal::catch_interrupts();
+    }
     let drive = system.drive(
         &commands,
         NewDrive {
@@ -144,9 +146,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if args.detach {
         return under_way(context, drive);
     }
-    terminal::catch_interrupts();
     let mut watch = args.watch.then(|| Watch::start(&commands, drive.session)).transpose()?;
-    let mut following = Following { context, system: &system, commands: &commands, drive: &drive, heeded: 0 };
+    let mut following = Following::new(context, &system, &commands, drive.session);
     system.follow(&commands, drive.session, &mut || {
         watch.iter_mut().for_each(Watch::look);
         following.heed();
@@ -154,35 +155,6 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     })?;
     watch.into_iter().for_each(Watch::end);
     ending::show(context, &system, &commands, &drive)
-}
-
-/// Somebody who waits for the end of a run.
-struct Following<'a> {
-    context: &'a Context,
-    system: &'a System,
-    commands: &'a Commands,
-    drive: &'a Drive,
-    /// How many interrupts were passed on.
-    heeded: u32,
-}
-
-impl Following<'_> {
-    /// Ctrl-C stops the session; a terminal that is lost does not.
-    fn heed(&mut self) {
-        let id = self.drive.session;
-        match self.system.heed_interrupts(self.commands, id, &mut self.heeded) {
-            Ok(None) => {}
-            Ok(Some(Urgency::AfterGrace)) => self.context.output.complain(&format!(
-                "stopping session {id}; what is under way has 10 s to end, Ctrl-C again ends it at once"
-            )),
-            Ok(Some(Urgency::Now)) => self.context.output.complain("ending it at once"),
-            Err(error) => {
-                self.context
-                    .output
-                    .complain(&format!("could not stop it: {error}; try `longhaul stop {id}`"));
-            }
-        }
-    }
 }
 
 fn tell(context: &Context, drive: &Drive) {

@@ -42,9 +42,17 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         context.output.say("no agent of ours is at work");
         return Ok(ExitCode::SUCCESS);
     };
-    let rows = reader.sessions()?.into_iter();
-    let open = rows.filter(|row| row.status == SessionStatus::Open && row.driven.agent.is_some());
-    let ids: Vec<SessionId> = open.map(|row| row.id).collect();
+    let rows = reader.sessions()?.into_iter().filter(|row| row.status == SessionStatus::Open);
+    let (damaged, whole): (Vec<_>, Vec<_>) = rows.partition(|row| row.damage.is_some());
+    for row in damaged {
+        let damage = row.damage.unwrap_or_default();
+        let id = row.id;
+        context.output.complain(&format!(
+            "session {id} is damaged ({damage}), so it is not stopped if an agent does it; see `longhaul doctor`"
+        ));
+    }
+    let ids: Vec<SessionId> =
+        whole.into_iter().filter(|row| row.driven.agent.is_some()).map(|row| row.id).collect();
     system.stop_all(&system.commands()?, &ids, &stop)?;
     context.output.say(&format!("{} stopped", count(ids.len() as u64, "session")));
     show(context, &reader, &ids)

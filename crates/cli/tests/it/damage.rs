@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{Home, Outcome, shows};
 
 /// Changes one byte of the database where an event's text lies.
-fn flip(home: &Home, text: &str) {
+pub(crate) fn flip(home: &Home, text: &str) {
     // What was backed up and restored lies in the database alone, and not in the write-ahead log.
     home.longhaul(&["backup", "backup.db"]).succeeded();
     home.longhaul(&["restore", "backup.db"]).succeeded();

@@ -164,6 +164,15 @@ fn a_replay_says_whether_it_came_to_the_same_files() {
 }
 
 #[test]
+fn an_agent_replays_nothing() {
+    let home = prepared(SCRIPT);
+    let id = ran(&home);
+    let refused = home.run(&["session", "replay", &id]).variable("LONGHAUL_SESSION", "s-0123456789abc").go();
+    assert!(refused.code == Some(3) && refused.stderr.contains("E0303"), "{refused}");
+    assert_eq!(home.longhaul(&["session", "list", "--all", "--json"]).rows().len(), 1, "nothing was started");
+}
+
+#[test]
 fn what_nobody_of_ours_drove_cannot_be_recorded_replayed_or_steered() {
     let home = prepared(SCRIPT);
     let id = start(&home, "team.fix", "by hand")["sessionId"].as_str().unwrap().to_owned();

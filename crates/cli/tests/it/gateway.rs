@@ -102,8 +102,9 @@ fn a_listed_host_is_reached_through_the_proxy_and_nothing_else_is() {
     assert!(udp.recv(&mut [0; 16]).is_err(), "a letter came out");
     let environment = written(&home, "environment.txt");
     for name in ["HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"] {
-        assert!(environment.contains(&format!("{name}=http://127.0.0.1:7411\n")), "{environment}");
+        assert!(environment.contains(&format!("{name}=http://longhaul:lh-")), "{environment}");
     }
+    assert_eq!(environment.matches("@127.0.0.1:7411\n").count(), 4, "{environment}");
     assert!(environment.contains("NO_PROXY=127.0.0.1,localhost\n"), "{environment}");
     let story = story(&home);
     assert!(story.contains("a host was not let through") && story.contains("evil.example:80"), "{story}");
@@ -286,6 +287,22 @@ fn the_token_of_one_session_opens_no_other_and_is_stored_nowhere() {
     }
 }
 
+#[test]
+fn whoever_is_outside_of_full_walls_gets_nothing_from_the_socket_without_the_token() {
+    let home = prepared(&playing(&[SAYING]));
+    let mut running = start(&home, &[]);
+    let token = told(&home, "token.txt");
+    assert_eq!(told(&home, "socket.txt"), "/run/longhaul/gateway.sock");
+    let [name] = &sockets(&home)[..] else { panic!("one socket is expected") };
+    let socket = home.longhaul_home().join("run").join(name).display().to_string();
+    let unauthorized = "HTTP/1.1 401 Unauthorized";
+    assert_eq!(ask(&socket, None), unauthorized);
+    assert_eq!(ask(&socket, Some("lh-guess")), unauthorized);
+    assert_ne!(ask(&socket, Some(&token)), unauthorized);
+    fs::write(worktree(&home).join("end.txt"), "").unwrap();
+    assert!(running.wait().unwrap().success());
+}
+
 /// Snapshots are of the worktree, where the session itself wrote it; they are packed in any case.
 fn is_snapshot(file: &Path) -> bool {
     file.components().any(|part| part.as_os_str() == "snapshots")
@@ -355,6 +372,42 @@ fn a_repository_lowers_the_walls_only_while_a_person_trusts_it() {
         run(&home, &[]).succeeded();
         assert_eq!(written(&home, "walls.txt").trim(), walled, "trusted: {is_trusted}");
     }
+}
+
+#[test]
+fn an_agent_lowers_no_walls() {
+    let home = prepared(&playing(&["echo $LONGHAUL_GATEWAY > walls.txt"]));
+    fs::create_dir_all(home.longhaul_home().join("config")).unwrap();
+    let settings = "sandbox: { network: allow-list, hosts: [ docs.example.com ] }\n";
+    fs::write(home.longhaul_home().join("config/config.yml"), settings).unwrap();
+    let run = |flags: &[&str], [name, value]: [&str; 2]| {
+        let words = arguments(&home);
+        let words: Vec<&str> = words.iter().map(String::as_str).chain(flags.iter().copied()).collect();
+        let run = home.run(&words).inside("repo").variable("LONGHAUL_SESSION", "s-0123456789abc");
+        run.variable(name, value).go()
+    };
+    let nothing = ["LC_ALL", "C"];
+    let tries: [(&[&str], [&str; 2]); 10] = [
+        (&["--sandbox", "none"], nothing),
+        (&["--sandbox", "reduced"], nothing),
+        (&["--network", "open"], nothing),
+        (&["-c", "sandbox.level=none"], nothing),
+        (&["-c", "sandbox.network=open"], nothing),
+        (&["-c", "sandbox.hosts=evil.example"], nothing),
+        (&["-c", "sandbox.caches=~/.npm"], nothing),
+        (&["-c", "sandbox.accept_reduced=true"], nothing),
+        (&[], ["LONGHAUL_SANDBOX_LEVEL", "none"]),
+        (&[], ["LONGHAUL_SANDBOX_HOSTS", "evil.example"]),
+    ];
+    for (flags, variable) in tries {
+        let refused = run(flags, variable);
+        assert_eq!(refused.code, Some(3), "{flags:?} {variable:?}: {refused}");
+        assert!(refused.stderr.contains("E0303"), "{refused}");
+    }
+    assert!(!home.join("user/.npm").exists(), "nothing was made");
+    assert!(home.longhaul(&["session", "list", "--all", "--json"]).rows().is_empty(), "nothing was started");
+    run(&["--network", "none", "--sandbox", "full"], nothing).succeeded();
+    assert_eq!(written(&home, "walls.txt"), "/run/longhaul/gateway.sock\n");
 }
 
 /// Inside of walls there are no others to be had but reduced ones.

@@ -61,6 +61,39 @@ fn a_run_stops_before_the_turn_that_might_not_fit_and_a_person_gives_it_more() {
     }
 }
 
+/// Runs as an agent that sets these flags and this variable.
+fn run_as_agent(home: &Home, flags: &[&str], [name, value]: [&str; 2]) -> Outcome {
+    let arguments = arguments(home);
+    let run = home.run(&[&words(&arguments), flags].concat()).inside("repo");
+    run.variable("LONGHAUL_SESSION", "s-0123456789abc").variable(name, value).go()
+}
+
+#[test]
+fn an_agent_gives_nobody_more_than_the_files_do() {
+    let home = prepared(THIRSTY);
+    let nothing = ["LC_ALL", "C"];
+    let tries: [(&[&str], [&str; 2]); 9] = [
+        (&["--budget", "tokens=1000M"], nothing),
+        (&["-c", "budget.session.tokens=1000M"], nothing),
+        (&["-c", "budget.session.time=1000h"], nothing),
+        (&["-c", "budget.session.turns=100000", "--budget", "turns=90000"], nothing),
+        (&["-c", "budget.session.money=1000usd"], nothing),
+        (&["-c", "budget.task.money=1000usd"], nothing),
+        (&["-c", "budget.day.money=1000usd"], nothing),
+        (&[], ["LONGHAUL_BUDGET_SESSION_TOKENS", "1000M"]),
+        (&[], ["LONGHAUL_BUDGET_DAY_MONEY", "1000usd"]),
+    ];
+    for (flags, variable) in tries {
+        let refused = run_as_agent(&home, flags, variable);
+        assert_eq!(refused.code, Some(3), "{flags:?} {variable:?}: {refused}");
+        assert!(refused.stderr.contains("E0303"), "{refused}");
+    }
+    assert!(home.longhaul(&["session", "list", "--all", "--json"]).rows().is_empty(), "nothing was started");
+    let less =
+        run_as_agent(&home, &["-c", "budget.session.turns=20"], ["LONGHAUL_BUDGET_SESSION_TOKENS", "90k"]);
+    assert_eq!(one(&less.succeeded())["budget"]["turns"], 20);
+}
+
 #[test]
 fn a_budget_that_is_none_starts_nothing() {
     let home = prepared(THIRSTY);
@@ -85,6 +118,17 @@ fn money_is_counted_and_capped_by_the_settings_too() {
     let parked = one(&run(&home, &["-c", "budget.day.money=1usd"]));
     assert_eq!(parked["outcome"]["reason"], "budget_day_money", "{parked:#}");
     assert_eq!(parked["used"]["money_micros"], 600_000);
+    let id = parked["sessionId"].as_str().unwrap();
+    for little in [
+        &["session", "resume", id, "--budget", "money=0.6usd"][..],
+        &["-c", "budget.day.money=0.6usd", "session", "resume", id, "--budget", "same"],
+    ] {
+        let refused = home.longhaul(little);
+        assert_eq!(refused.code, Some(3), "{refused}");
+        assert!(refused.stderr.contains("not enough to go on with"), "{refused}");
+    }
+    let story = home.longhaul(&["session", "show", id]).succeeded().stdout;
+    assert!(!story.contains("had it go on"), "nothing was started for it: {story}");
 }
 
 #[test]

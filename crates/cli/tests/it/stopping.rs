@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use crate::damage::flip;
 use crate::run::{arguments, kill_runners, prepared, runners, words, worktree};
 use crate::running::{events, wait_until};
 use crate::support::{Home, program};
@@ -159,6 +160,29 @@ fn all_that_we_drive_is_stopped_and_nothing_else() {
     assert_eq!(home.longhaul(&["stop"]).code, Some(2), "nothing is stopped by accident");
 }
 
+/// Talks until it is parked.
+const TALK: &str = "cassette: 1\nturns:\n  - say: Hm.\n  - say: Hm.\n  - say: Hm.\n";
+
+#[test]
+fn one_that_is_damaged_is_named_and_keeps_no_other_from_being_stopped() {
+    let home = prepared(TALK);
+    let parked = |goal: &str| {
+        let all: Vec<String> =
+            arguments(&home).into_iter().map(|word| word.replace("fix it", goal)).collect();
+        let parked = home.run(&words(&all)).inside("repo").go();
+        assert_eq!(parked.code, Some(3), "{parked}");
+        one(&parked)["sessionId"].as_str().unwrap().to_owned()
+    };
+    let [first, damaged, last] = ["the first", "a middling goal", "the last"].map(parked);
+    flip(&home, r#""set":{"goal":{"inline":"a middling goal"#);
+    let stopped = home.longhaul(&["stop", "--all", "--json"]).succeeded();
+    assert!(stopped.stderr.contains(&format!("session {damaged} is damaged")), "{stopped}");
+    assert_eq!(stopped.rows().len(), 2, "{stopped}");
+    for id in [&first, &last] {
+        assert_eq!(events(&home, id).last().unwrap(), "closed", "{stopped}");
+    }
+}
+
 #[test]
 fn an_agent_stops_nothing() {
     let (home, id) = under_way(&endless());
@@ -192,6 +216,30 @@ fn ctrl_c_stops_the_session_that_is_followed_and_a_second_one_at_once() {
     assert_eq!(shown["outcome"]["kind"], "cancelled", "{shown:#}");
     let id = session(&home)["id"].as_str().unwrap().to_owned();
     assert_ended(&home, &id);
+}
+
+#[test]
+fn ctrl_c_stops_a_replay_that_is_followed() {
+    let (home, id) = under_way(&patient());
+    fs::write(worktree(&home).join("go"), "").unwrap();
+    wait_until("it comes to its end", || session(&home)["state"] == "completed");
+    let replay = home.run(&["session", "replay", &id]).start();
+    let other = || {
+        let all = home.longhaul(&["session", "list", "--all", "--json"]).rows();
+        all.into_iter().find(|row| row["id"] != id.as_str())
+    };
+    let is = |name: &str, word: &str| other().is_some_and(|row| row[name] == word);
+    // Nobody writes `go` there, so it would wait for long.
+    wait_until("the replay is under way", || is("status", "tool(bash)"));
+    signal("-INT", replay.id());
+    let again = other().unwrap()["id"].as_str().unwrap().to_owned();
+    wait_until("it is on record", || events(&home, &again).iter().any(|kind| kind == "stop_requested"));
+    signal("-INT", replay.id());
+    let ended = replay.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.contains("stopping session") && said.contains("ending it at once"), "{said}");
+    assert!(is("state", "cancelled") && processes(&home).is_empty());
 }
 
 #[test]

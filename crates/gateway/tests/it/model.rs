@@ -78,9 +78,13 @@ fn world(server: &Server, book: &Arc<Book>) -> World {
 }
 
 fn ask(world: &World, path: &str, token: &str) -> String {
-    let length = ASK.len();
+    ask_this(world, path, token, ASK)
+}
+
+fn ask_this(world: &World, path: &str, token: &str, body: &str) -> String {
+    let length = body.len();
     world.say(format!(
-        "POST /model/{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{token}Cookie: a=b\r\nAccept-Encoding: gzip\r\nanthropic-version: 2023-06-01\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{ASK}"
+        "POST /model/{path} HTTP/1.1\r\nHost: 127.0.0.1\r\n{token}Cookie: a=b\r\nAccept-Encoding: gzip\r\nanthropic-version: 2023-06-01\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
     ))
 }
 
@@ -286,4 +290,23 @@ fn a_provider_behind_tls_never_hears_the_key_in_the_clear() {
     let heard = server.join().unwrap();
     assert_eq!(heard[..2], [0x16, 0x03], "it begins as TLS begins");
     assert!(!String::from_utf8_lossy(&heard).contains(REAL));
+}
+
+#[test]
+fn what_may_come_back_is_the_largest_limit_for_each_answer() {
+    let server = Server::answering(ok("application/json", "{}"));
+    let book = Arc::new(Book::default());
+    let world = world(&server, &book);
+    let bodies = [
+        (r#"{"max_tokens":1,"max_completion_tokens":5000}"#, Some(5000)),
+        (r#"{"max_output_tokens":7,"max_tokens":3,"n":null}"#, Some(7)),
+        (r#"{"max_tokens":64,"n":100}"#, Some(6400)),
+        (r#"{"max_tokens":18446744073709551615,"n":2}"#, Some(u64::MAX)),
+        (r#"{"n":3}"#, None),
+    ];
+    for (body, most) in bodies {
+        ask_this(&world, "openai/v1/chat/completions", &key(&world), body);
+        let estimate = book.admitted.lock().unwrap().pop().unwrap();
+        assert_eq!(estimate.max_output_tokens, most, "{body}");
+    }
 }

@@ -13,7 +13,7 @@ fn a_tunnel_joins_the_client_to_a_listed_host_and_each_side_ends_by_itself() {
     let address = server.local_addr().unwrap();
     let world = Made::letting(&[address.to_string()]).open();
     let mut client = world.connect();
-    write!(client, "CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    write!(client, "CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n{}\r\n", world.pass()).unwrap();
     let (mut server, _) = server.accept().unwrap();
     let mut head = [0; 12];
     client.read_exact(&mut head).unwrap();
@@ -81,29 +81,37 @@ fn a_host_that_does_not_answer_is_no_refusal() {
 }
 
 #[test]
-fn on_a_port_of_this_machine_nobody_gets_anywhere_without_the_token() {
+fn nobody_gets_anywhere_without_the_token_by_socket_or_port() {
     let server = Server::answering(ok("text/plain", "hello"));
-    let made = Made { listen: Listen::SocketAndPort, ..Made::letting(&[server.address.to_string()]) };
-    let world = made.open();
-    let port = world.gateway.port().unwrap();
-    let say = |text: String| {
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        stream.write_all(text.as_bytes()).unwrap();
-        rest(stream)
-    };
-    let plain = |header: &str| {
-        say(format!(
-            "GET http://{}/ HTTP/1.1\r\nHost: x\r\n{header}Connection: close\r\n\r\n",
-            server.address
-        ))
-    };
-    assert_eq!(status(&plain("")), 407);
-    assert_eq!(status(&plain("Proxy-Authorization: Bearer lh-guess\r\n")), 407);
-    assert_eq!(status(&plain(&format!("Proxy-Authorization: Bearer {}\r\n", world.token.reveal()))), 200);
-    let tools =
-        |header: &str| say(format!("GET /mcp HTTP/1.1\r\nHost: x\r\n{header}Connection: close\r\n\r\n"));
-    assert_eq!(status(&tools("")), 401);
-    assert_eq!(status(&tools(&format!("Authorization: Bearer {}\r\n", world.token.reveal()))), 200);
+    let address = server.address;
+    for listen in [Listen::Socket, Listen::SocketAndPort] {
+        let world = Made { listen, ..Made::letting(&[address.to_string()]) }.open();
+        let on_port = |text: String| {
+            let mut stream = TcpStream::connect(("127.0.0.1", world.gateway.port().unwrap())).unwrap();
+            stream.write_all(text.as_bytes()).unwrap();
+            rest(stream)
+        };
+        let say = |text: String| match listen {
+            Listen::Socket => world.say_as_stranger(text),
+            Listen::SocketAndPort => {
+                let both = [world.say_as_stranger(text.clone()), on_port(text)];
+                assert_eq!(status(&both[0]), status(&both[1]));
+                both[1].clone()
+            }
+        };
+        let plain = |header: &str| {
+            say(format!("GET http://{address}/ HTTP/1.1\r\nHost: x\r\n{header}Connection: close\r\n\r\n"))
+        };
+        assert_eq!(status(&plain("")), 407);
+        assert_eq!(status(&plain("Proxy-Authorization: Bearer lh-guess\r\n")), 407);
+        assert_eq!(status(&plain(&world.pass())), 200);
+        let tunnel = say(format!("CONNECT {address} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+        assert_eq!(status(&tunnel), 407);
+        let tools =
+            |header: &str| say(format!("GET /mcp HTTP/1.1\r\nHost: x\r\n{header}Connection: close\r\n\r\n"));
+        assert_eq!(status(&tools("")), 401);
+        assert_eq!(status(&tools(&format!("Authorization: Bearer {}\r\n", world.token.reveal()))), 200);
+    }
 }
 
 #[test]
@@ -112,7 +120,7 @@ fn when_it_is_closed_nothing_of_it_is_left_and_tunnels_end() {
     let address = server.local_addr().unwrap();
     let world = Made::letting(&[address.to_string()]).open();
     let mut client = world.connect();
-    write!(client, "CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    write!(client, "CONNECT {address} HTTP/1.1\r\nHost: {address}\r\n{}\r\n", world.pass()).unwrap();
     let (inner, _) = server.accept().unwrap();
     let socket = world.gateway.socket().to_owned();
     drop(world.gateway);

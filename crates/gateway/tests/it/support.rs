@@ -75,8 +75,28 @@ impl World {
         stream
     }
 
-    /// Writes this and reads whatever comes until the connection ends. A request says `Connection: close`.
-    pub(crate) fn say(&self, bytes: impl AsRef<[u8]>) -> String {
+    /// What the session shows to the proxy.
+    pub(crate) fn pass(&self) -> String {
+        format!("Proxy-Authorization: Bearer {}\r\n", self.token.reveal())
+    }
+
+    /// Writes this as the session would, with its token unless a model is asked, and reads whatever comes until the
+    /// connection ends. A request says `Connection: close`.
+    pub(crate) fn say(&self, text: impl AsRef<str>) -> String {
+        let text = text.as_ref();
+        let (line, after) = text.split_once("\r\n").unwrap_or((text, ""));
+        let token = match line.split(' ').nth(1).unwrap_or_default() {
+            target if target.starts_with("/model/") => String::new(),
+            target if line.starts_with("GET ") && (target.starts_with('/') || target == "*") => {
+                format!("Authorization: Bearer {}\r\n", self.token.reveal())
+            }
+            _ => self.pass(),
+        };
+        self.say_as_stranger(format!("{line}\r\n{token}{after}"))
+    }
+
+    /// Writes exactly this.
+    pub(crate) fn say_as_stranger(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = self.connect();
         // Whoever is refused early does not read all of it.
         let _ = stream.write_all(bytes.as_ref());

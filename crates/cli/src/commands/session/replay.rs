@@ -8,11 +8,13 @@ use serde::Serialize;
 use super::find;
 use crate::context::Context;
 use crate::error::{CliError, REFUSED};
+use crate::following::Following;
 use crate::output::{count, lines};
 
 /// Do what the agent of a session did once more, in a fresh worktree from the same commit, and compare the files.
 ///
-/// A rehearsal plays what `longhaul session record` writes. The exit code is 0 if both came to the same files, 3 if not.
+/// A rehearsal plays what `longhaul session record` writes. The exit code is 0 if both came to the same files, 3 if not. Ctrl-C
+/// stops the replay for good, a second one at once.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The session, or the beginning of its id.
@@ -44,11 +46,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let system = context.system()?;
     let (_, row) = find(&system, &args.session)?;
     let commands = system.commands()?;
+    terminal::catch_interrupts();
     let Replay { drive, mut remarks } = system.replay(&commands, row.id, &terminal::user_name())?;
     context.output.say(&format!("session {} replays {} in {}", drive.session, row.id, drive.worktree));
     remarks.extend(drive.warnings);
     remarks.iter().for_each(|remark| context.output.say(&format!("warning: {remark}")));
-    let view = system.follow(&commands, drive.session, &mut || true)?;
+    let mut following = Following::new(context, &system, &commands, drive.session);
+    let view = system.follow(&commands, drive.session, &mut || {
+        following.heed();
+        true
+    })?;
     remarks.extend(view.blocked.iter().flat_map(|blocked| &blocked.reasons).map(|one| one.message.clone()));
     remarks.extend(system.rehearsal_end(&commands, drive.session)?);
     let Replayed { original_tree, replayed_tree, differences } =
