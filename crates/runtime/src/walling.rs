@@ -124,17 +124,46 @@ pub(crate) fn caches(places: &Places, wanted: &[String]) -> Result<Vec<PathBuf>,
     }
     let home = std::env::home_dir().and_then(|home| home.canonicalize().ok());
     let guarded = home.as_deref().map(|home| Guarded::of(home, places));
-    wanted
+    let unfit = |path: &str, problem: String| {
+        Error::Driven(DrivenError::UnfitCache { path: path.to_owned(), problem })
+    };
+    let caches: Vec<PathBuf> = wanted
         .iter()
         .map(|path| {
-            let unfit =
-                |problem: String| Error::Driven(DrivenError::UnfitCache { path: path.clone(), problem });
+            let unfit = |problem| unfit(path, problem);
             let guarded =
                 guarded.as_ref().ok_or_else(|| unfit("cannot be found without a home".to_owned()))?;
             guarded.cache(path).map_err(unfit)
         })
-        .collect()
+        .collect::<Result<_, Error>>()?;
+    match inner_one(&caches) {
+        Some(inner) => Err(unfit(&wanted[inner], "lies in another cache".to_owned())),
+        None => Ok(caches),
+    }
 }
+
+/// Whoever has the outer one of two could put a link in place of the inner one.
+fn inner_one(caches: &[PathBuf]) -> Option<usize> {
+    caches.iter().position(|inner| caches.iter().any(|outer| inner != outer && inner.starts_with(outer)))
+}
+
+/// What shells, editors and agents run or read from a home, outside of any walls.
+const STARTED_FROM: [&str; 14] = [
+    "bin",
+    ".bashrc",
+    ".bash_profile",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".oh-my-zsh",
+    ".vim",
+    ".config/fish",
+    ".config/nvim",
+    ".config/autostart",
+    ".claude",
+    ".codex",
+    ".gemini",
+];
 
 /// A home, and what of it no agent may change.
 struct Guarded<'a> {
@@ -147,7 +176,8 @@ impl<'a> Guarded<'a> {
         let ours = [&places.config, &places.data, &places.state, &places.run].map(|place| real(place));
         let secrets = HOME_SECRETS.iter().map(|secret| home.join(secret));
         // What is run from there is run outside of the walls too.
-        let guarded = ours.into_iter().chain(secrets).chain(tools_in(home));
+        let started = STARTED_FROM.iter().map(|name| home.join(name));
+        let guarded = ours.into_iter().chain(secrets).chain(tools_in(home)).chain(started);
         Self { home, places: guarded.collect() }
     }
 
@@ -224,6 +254,13 @@ mod tests {
     }
 
     #[test]
+    fn a_cache_inside_of_another_is_found() {
+        let caches = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
+        assert_eq!(inner_one(&caches(&["/h/a", "/h/ab", "/h/a"])), None);
+        assert_eq!(inner_one(&caches(&["/h/ab", "/h/a/b", "/h/a"])), Some(1));
+    }
+
+    #[test]
     fn a_cache_lies_in_the_home_and_near_nothing_that_agents_may_not_change() {
         let folder = tempfile::tempdir().unwrap();
         let home = folder.path().canonicalize().unwrap();
@@ -251,6 +288,9 @@ mod tests {
             "~/.cargo",
             "~/.cargo/bin",
             "~/.local",
+            "~/bin",
+            "~/.bashrc",
+            "~/.claude/cache",
             "~/own",
             "~/own/data",
             "~/own/data/checkouts",
