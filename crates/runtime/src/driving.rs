@@ -2,18 +2,18 @@
 
 use std::time::{Duration, Instant};
 
-use longhaul_agent::{Agent as _, Rehearsal, Silence, TurnRequest, tools};
+use longhaul_agent::{Agent as _, tools};
 use longhaul_core::cassette::{self, Act, Cassette};
 use longhaul_core::session::{At, NewBudget, Session};
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{AgentAct, CheckoutKind, NodeId, SessionId};
+use longhaul_events::{CheckoutKind, NodeId, SessionId};
 use longhaul_store::watch::Watcher;
 use serde_json::json;
 
 use crate::commands::Commands;
 use crate::error::{DrivenError, Error};
 use crate::leaf;
-use crate::runner::{Assignment, is_dead};
+use crate::runner::{Assignment, is_driven};
 use crate::starting::NewWalk;
 use crate::system::System;
 use crate::walling::WantedWalls;
@@ -120,16 +120,8 @@ impl System {
 
     /// Whether the script of a rehearsal was played to its end; `None` for sessions without one.
     pub fn rehearsal_end(&self, commands: &Commands, id: SessionId) -> Result<Option<String>, Error> {
-        let Some(AgentAct::Assigned { settings, .. }) = commands.assigned(id)? else { return Ok(None) };
-        let settings = commands.shared_value(&settings)?;
-        let Some(text) = settings["cassette"].as_str() else { return Ok(None) };
-        let path = settings["path"].as_str().unwrap_or("the cassette");
-        let mut agent = Rehearsal::new(cassette::parse(path, text)?);
-        commands.each_turn(id, |asked, talk| {
-            let answers = talk.last_answers();
-            let request = TurnRequest { asked, answers: &answers, told: &[], silence: Silence::Skipped };
-            let _ = agent.turn(&request);
-        })?;
+        let Some(assignment) = commands.assignment(id)? else { return Ok(None) };
+        let (mut agent, _) = assignment.rehearsal(commands, id)?;
         Ok(agent.end().err())
     }
 }
@@ -152,11 +144,10 @@ impl Runners {
             self.got_to = got_to;
             self.in_vain = 0;
         }
-        let is_driven = session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver));
         if session.lease.is_some() {
             self.started = None;
         }
-        !is_driven && self.started.is_none_or(|started| started.elapsed() >= START_AGAIN)
+        !is_driven(session) && self.started.is_none_or(|started| started.elapsed() >= START_AGAIN)
     }
 
     fn count(&mut self, id: SessionId) -> Result<(), Error> {

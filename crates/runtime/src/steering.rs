@@ -4,7 +4,7 @@ use longhaul_events::SessionId;
 
 use crate::commands::Commands;
 use crate::error::{DrivenError, Error};
-use crate::runner::is_dead;
+use crate::runner::is_driven;
 use crate::system::System;
 use crate::terminal;
 
@@ -25,8 +25,7 @@ impl System {
         }
         commands.steer(id, words, &terminal::user_name())?;
         let session = commands.load_session(id)?;
-        let is_driven = session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver));
-        if !is_driven {
+        if !is_driven(&session) {
             self.start_runner(id)?;
         }
         Ok(())

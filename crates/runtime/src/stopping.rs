@@ -10,7 +10,7 @@ use longhaul_store::watch::Watcher;
 use crate::commands::Commands;
 use crate::error::Error;
 use crate::runner::leftovers::{self, Whom};
-use crate::runner::{SessionLabel, is_dead};
+use crate::runner::{SessionLabel, is_driven};
 use crate::system::System;
 use crate::terminal;
 
@@ -80,8 +80,7 @@ impl System {
             Urgency::AfterGrace => GRACE + SETTLE,
             Urgency::Now => SETTLE,
         };
-        let is_driven = session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver));
-        if is_driven && since < patience {
+        if is_driven(session) && since < patience {
             return Ok(false);
         }
         self.end(commands, session.id, Whom::Everybody).map(|()| true)

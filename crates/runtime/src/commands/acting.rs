@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longhaul_core::budget::{WallClock, day_of};
-use longhaul_core::cassette::Asked;
+use longhaul_core::cassette::{self, Asked};
 use longhaul_core::conversation::Conversation;
 use longhaul_core::session::{Actor, Command, NewBudget, Rejection, StopWish};
 use longhaul_events::{
@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::Commands;
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
+use crate::runner::Assignment;
 use crate::stopping::Stop;
 
 impl Commands {
@@ -190,7 +191,7 @@ impl Commands {
     }
 
     /// Who drives the session, as it was last assigned.
-    pub(crate) fn assigned(&self, id: SessionId) -> Result<Option<AgentAct>, Error> {
+    fn assigned(&self, id: SessionId) -> Result<Option<AgentAct>, Error> {
         let mut found = None;
         self.each_decision(id, Seq(0), |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
@@ -201,6 +202,15 @@ impl Commands {
             Ok(None::<()>)
         })?;
         Ok(found)
+    }
+
+    /// Who was to do the steps, and behind which walls; `None` if nobody of ours was.
+    pub(crate) fn assignment(&self, id: SessionId) -> Result<Option<Assignment>, Error> {
+        let Some(AgentAct::Assigned { settings, .. }) = self.assigned(id)? else { return Ok(None) };
+        let settings = self.shared_value(&settings)?;
+        serde_json::from_value(Value::clone(&settings))
+            .map(Some)
+            .map_err(|error| cassette::Error { path: id.to_string(), problem: error.to_string() }.into())
     }
 
     /// Goes through all turns that were asked, in order, with where the session stood and what the agent knew.

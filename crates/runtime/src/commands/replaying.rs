@@ -1,8 +1,7 @@
 //! What another session has to start with to do the same, and what a session came to.
 
-use longhaul_core::cassette;
 use longhaul_core::workflow::Vars;
-use longhaul_events::{AgentAct, Content, Seq, SessionEvent, SessionId};
+use longhaul_events::{Content, Seq, SessionEvent, SessionId};
 use serde_json::{Map, Value};
 
 use super::Commands;
@@ -70,14 +69,9 @@ impl Commands {
         set.map(value).collect()
     }
 
-    /// Who was to do the steps, and behind which walls.
+    /// The same as [`Self::assignment`], of a session that is known to have one.
     pub(crate) fn assignment_of(&self, id: SessionId) -> Result<Assignment, Error> {
-        let Some(AgentAct::Assigned { settings, .. }) = self.assigned(id)? else {
-            return Err(Error::Driven(DrivenError::NotDriven(id)));
-        };
-        let settings = self.shared_value(&settings)?;
-        serde_json::from_value(Value::clone(&settings))
-            .map_err(|error| cassette::Error { path: id.to_string(), problem: error.to_string() }.into())
+        self.assignment(id)?.ok_or(Error::Driven(DrivenError::NotDriven(id)))
     }
 }
 

@@ -8,11 +8,10 @@ use longhaul_core::cassette;
 use longhaul_core::config::SetupCommand;
 use longhaul_core::conversation::Conversation;
 use longhaul_core::session::{KeptAs, Rejection, Tip, Workplace};
-use longhaul_events::{AgentAct, Epoch, NodeId, OwnCheckout, SessionId};
+use longhaul_events::{Epoch, NodeId, OwnCheckout, SessionId};
 use longhaul_exec::sandbox::{Level, Network, Sandbox};
 use longhaul_exec::{Error as ExecError, Finished, Program};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::limits::Limits;
 use super::preparing::Ready;
@@ -40,6 +39,20 @@ pub(crate) struct Assignment {
     /// What can be reached and changed beyond the worktree; nothing, in sessions of earlier releases.
     #[serde(default)]
     pub reach: PinnedReach,
+}
+
+impl Assignment {
+    /// The agent, brought to where the session is, and the turns that it was asked. A script comes to the same place when
+    /// it is asked the same again.
+    pub(crate) fn rehearsal(&self, commands: &Commands, id: SessionId) -> Result<(Rehearsal, Turns), Error> {
+        let mut agent = Rehearsal::new(cassette::parse(&self.path, &self.cassette)?);
+        let turns = commands.each_turn(id, |asked, talk| {
+            let answers = talk.last_answers();
+            let request = TurnRequest { asked, answers: &answers, told: &[], silence: Silence::Skipped };
+            let _ = agent.turn(&request);
+        })?;
+        Ok((agent, turns))
+    }
 }
 
 /// What is let through the walls of a session, as it was when it began.
@@ -89,17 +102,8 @@ pub(super) struct Crew {
 impl Crew {
     /// Whoever was assigned to a session, brought to where it was; `None` if nobody of ours was.
     pub(super) fn of(system: &System, commands: &Commands, id: SessionId) -> Result<Option<Self>, Error> {
-        let Some(AgentAct::Assigned { settings, .. }) = commands.assigned(id)? else { return Ok(None) };
-        let settings = commands.shared_value(&settings)?;
-        let assignment: Assignment = serde_json::from_value(Value::clone(&settings))
-            .map_err(|error| cassette::Error { path: id.to_string(), problem: error.to_string() })?;
-        let mut agent = Rehearsal::new(cassette::parse(&assignment.path, &assignment.cassette)?);
-        // A script comes to the same place when it is asked the same again.
-        let turns = commands.each_turn(id, |asked, talk| {
-            let answers = talk.last_answers();
-            let request = TurnRequest { asked, answers: &answers, told: &[], silence: Silence::Skipped };
-            let _ = agent.turn(&request);
-        })?;
+        let Some(assignment) = commands.assignment(id)? else { return Ok(None) };
+        let (agent, turns) = assignment.rehearsal(commands, id)?;
         let session = commands.load_session(id)?;
         let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };
         let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;

@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::time::Duration;
 
+use longhaul_core::session::Session;
 use longhaul_events::{Driver, Epoch, SessionId};
 use longhaul_exec::Labelled;
 
@@ -121,6 +122,11 @@ pub(crate) fn is_dead(driver: &Driver) -> bool {
         && driver.started.is_some()
         && longhaul_exec::started_ticks().is_some()
         && !is_alive(driver)
+}
+
+/// Whether somebody has the session who may still be at it.
+pub(crate) fn is_driven(session: &Session) -> bool {
+    session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver))
 }
 
 pub(super) fn this_process() -> Driver {

@@ -127,7 +127,7 @@ impl System {
         }
         let session = commands.load_session(id)?;
         let Some(agent) = session.agent.as_ref().filter(|_| session.tip().is_some()) else { return Ok(view) };
-        let is_driven = session.lease.as_ref().is_some_and(|lease| !leftovers::is_dead(&lease.driver));
+        let is_driven = leftovers::is_driven(&session);
         if let Some(wish) = &session.stop {
             view.warnings.push(format!(
                 "{} stops this session; `longhaul stop {id}` waits for its end, or brings it about",
