@@ -79,7 +79,7 @@ fn no_answer(fault: TurnFault) -> Reason {
             "the usage limit is reached",
             "wait until it is reset, then `longhaul session resume ID --budget same`",
         ),
-        TurnFault::RateLimit | TurnFault::Overloaded => (
+        TurnFault::RateLimit | TurnFault::Overloaded | TurnFault::Network => (
             "no_answer",
             "the provider has no room for us",
             "try again later: `longhaul session resume ID --budget same`",
@@ -88,6 +88,21 @@ fn no_answer(fault: TurnFault) -> Reason {
             "no_answer",
             "no usable answer came from the agent",
             "see whether it works at all, then `longhaul session resume ID --budget same`",
+        ),
+        TurnFault::ContextOverflow => (
+            "no_answer",
+            "the conversation is longer than the model has room for",
+            "take a model with a larger window, or go back with `longhaul session rewind`",
+        ),
+        TurnFault::BadRequest => (
+            "no_answer",
+            "the provider does not take what it is asked",
+            "see what it says with `longhaul session tail`, put the agent's settings right, then `longhaul session resume ID --budget same`",
+        ),
+        TurnFault::OverCap => (
+            "budget_tokens",
+            "the answer was cut, because it would have gone over the budget",
+            "give it more: `longhaul session resume ID --budget tokens=…`",
         ),
         TurnFault::Unscripted => {
             ("cassette", "the cassette has no turn for this step", "add one and start again")
