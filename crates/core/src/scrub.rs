@@ -18,6 +18,9 @@ use serde_json::Value;
 /// Shorter "secrets" would blot out ordinary words.
 pub const SHORTEST_SECRET: usize = 4;
 
+/// What an address makes of one byte, as in `%20`.
+const ESCAPED: usize = 3;
+
 /// A value that must not be stored.
 #[derive(Clone)]
 pub struct Secret {
@@ -38,6 +41,7 @@ pub struct Scrubber {
     known: Option<AhoCorasick>,
     /// The mark for each pattern of `known`.
     marks: Vec<String>,
+    longest_bytes: usize,
     rules: Option<rules::Rules>,
 }
 
@@ -61,13 +65,20 @@ impl Scrubber {
                 marks.push(mark.clone());
             }
         }
+        let longest_bytes = patterns.iter().map(Vec::len).max().unwrap_or(0) * ESCAPED;
         let known = (!patterns.is_empty()).then(|| {
             AhoCorasick::builder()
                 .match_kind(MatchKind::LeftmostLongest)
                 .build(&patterns)
                 .expect("patterns are far below the automaton's limits")
         });
-        Self { known, marks, rules: None }
+        Self { known, marks, longest_bytes, rules: None }
+    }
+
+    /// How long a known value may be where it is written down. Whoever cuts a text before it is clean keeps this far
+    /// from the cut.
+    pub const fn longest_bytes(&self) -> usize {
+        self.longest_bytes
     }
 
     pub fn finds_any(&self, bytes: &[u8]) -> bool {
