@@ -31,7 +31,7 @@ impl System {
             return Err(Rejection::Closed.into());
         }
         if session.agent.is_none() {
-            return Err(Error::Driven(DrivenError::NoAgent(id)));
+            return Err(Error::Driven(DrivenError::NotDriven { id, lacks: "budget of ours" }));
         }
         let settings = self.config()?.caps;
         let (task_money_micros, day_money_micros) = (settings.task_money_micros, settings.day_money_micros);

@@ -56,7 +56,7 @@ pub use reader::{
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use replaying::{Replay, Replayed};
 pub use resuming::ResumeQuery;
-pub use runner::{Networked, Patience, Walled, run_apart, run_work};
+pub use runner::{Patience, run_apart, run_work};
 pub use secrets::{SecretChange, SecretSet, SecretWarning};
 pub use starting::NewWalk;
 pub use stopping::Stop;
@@ -78,7 +78,7 @@ pub mod opaque {
 
 /// What the façades take and give, so that nobody above needs the crates below.
 pub mod types {
-    pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
+    pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow, SandboxLevel, SandboxNetwork};
     pub use longhaul_core::handle::Handle;
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};

@@ -40,7 +40,6 @@ use crate::gateway::{TOKEN_VARIABLE, Token};
 use crate::system::System;
 use crew::Crew;
 pub(crate) use crew::{Assignment, PinnedReach};
-pub use crew::{Networked, Walled};
 use leftovers::this_process;
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_dead, is_driven};

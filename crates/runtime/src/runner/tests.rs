@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use longhaul_core::budget::{Price, Pricing};
 use longhaul_core::cassette::Asked;
+use longhaul_core::config::SandboxLevel;
 use longhaul_core::session::{At, NewBudget};
 use longhaul_core::workflow::answer::Answer;
 use longhaul_events::{CallOutcome, CheckoutKind, CloseOutcome, SessionId, StepId};
@@ -17,7 +18,7 @@ use serde_json::{Map, json};
 use tempfile::TempDir;
 
 use super::agent::{Driving, Hands};
-use super::crew::{Assignment, PinnedReach, Walled};
+use super::crew::{Assignment, PinnedReach};
 use super::limits::Limits;
 use super::watch::Stopwatch;
 use super::*;
@@ -111,7 +112,7 @@ impl Home {
         let assignment = Assignment {
             cassette: cassette.to_owned(),
             path: "run.yml".to_owned(),
-            level: Walled::None,
+            level: SandboxLevel::None,
             reach: PinnedReach::default(),
             setup: Vec::new(),
         };
