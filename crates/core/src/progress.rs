@@ -187,6 +187,7 @@ impl Progress {
             AgentAct::Assigned { .. }
             | AgentAct::MadeReady { .. }
             | AgentAct::Budgeted { .. }
+            | AgentAct::Woken
             | AgentAct::Failed { .. }
             | AgentAct::Requested { .. }
             | AgentAct::Billed { .. }

@@ -5,6 +5,7 @@
 
 mod beginning;
 mod budgeting;
+mod calendar;
 mod clock;
 mod commands;
 mod config;
@@ -14,6 +15,7 @@ mod error;
 pub mod gateway;
 pub mod leaf;
 pub mod maintenance;
+mod metering;
 mod places;
 mod reader;
 mod reading;
@@ -37,6 +39,7 @@ mod workspaces;
 mod worktrees;
 
 pub use beginning::{Begun, Survey};
+pub use calendar::UsedUp;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
 pub use commands::walking::{
@@ -95,8 +98,8 @@ pub mod types {
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
-        Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp,
-        Urgency, Verdict as GateVerdict, WorkspaceId,
+        Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Taint, Timestamp,
+        Urgency, Verdict as GateVerdict, Waits, WorkspaceId,
     };
     pub use longhaul_store::views::{DrivenRow, GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

@@ -130,6 +130,7 @@ impl Recording {
             AgentAct::Assigned { .. }
             | AgentAct::MadeReady { .. }
             | AgentAct::Budgeted { .. }
+            | AgentAct::Woken
             | AgentAct::Requested { .. }
             | AgentAct::Billed { .. }
             | AgentAct::CallStarted { .. }

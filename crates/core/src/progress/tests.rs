@@ -104,6 +104,7 @@ fn what_waits_for_a_person_says_so_and_goes_on_where_it_stood() {
         step: StepId("look".to_owned()),
         reasons: vec![Reason::new("stuck", "it only talks", "say something")],
         place: Place::default(),
+        waits: None,
     };
     let mut history = vec![handed_out(2, "look"), act(2, answered(1, &[])), parked];
     let waiting = progress(&history);

@@ -181,6 +181,11 @@ impl Count {
         }
     }
 
+    /// The provider's own figures, if it gave any.
+    pub(super) fn reported(&self) -> Option<Usage> {
+        self.reported.map(|_| self.total())
+    }
+
     /// What was used in all, once the provider has said its last.
     pub(super) fn total(&self) -> Usage {
         match self.reported {

@@ -1,6 +1,6 @@
 //! What an agent did, told for people.
 
-use longhaul_events::{AgentAct, CallOutcome, Caps, ModelUsage, TokenCount, TurnFault};
+use longhaul_events::{AgentAct, CallOutcome, Caps, ModelUsage, Taint, TokenCount, TurnFault};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,6 +13,10 @@ use crate::error::Error;
 pub enum AgentDid {
     Assigned {
         agent: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
+        #[serde(skip_serializing_if = "Taint::is_clean")]
+        taint: Taint,
     },
     MadeReady {
         outcomes: Value,
@@ -75,6 +79,7 @@ pub enum AgentDid {
         caps: Caps,
         by: String,
     },
+    Woken,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -86,7 +91,9 @@ pub struct ToldCall {
 impl AgentDid {
     pub(super) fn tell(act: &AgentAct, reader: &Reader) -> Result<Self, Error> {
         Ok(match act {
-            AgentAct::Assigned { agent, settings: _ } => Self::Assigned { agent: agent.clone() },
+            AgentAct::Assigned { agent, settings: _, because, taint } => {
+                Self::Assigned { agent: agent.clone(), because: because.clone(), taint: *taint }
+            }
             AgentAct::MadeReady { outcomes } => Self::MadeReady { outcomes: reader.value(outcomes)? },
             AgentAct::Answered { turn, said, calls, usage, ms, cost_micros, .. } => {
                 let told = |call: &longhaul_events::AgentCall| {
@@ -129,6 +136,7 @@ impl AgentDid {
             AgentAct::Nudged { turn, words } => Self::Nudged { turn: *turn, words: words.clone() },
             AgentAct::Steered { words, by } => Self::Steered { words: reader.words(words)?, by: by.clone() },
             AgentAct::Budgeted { caps, by } => Self::Budgeted { caps: *caps, by: by.clone() },
+            AgentAct::Woken => Self::Woken,
         })
     }
 }
