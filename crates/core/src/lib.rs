@@ -17,6 +17,7 @@ pub mod progress;
 pub mod retention;
 pub mod scrub;
 pub mod session;
+pub mod succession;
 pub mod taint;
 pub mod time;
 pub mod trust;

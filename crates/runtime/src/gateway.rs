@@ -8,7 +8,7 @@ use std::sync::Arc;
 use longhaul_core::hosts::HostPattern;
 use longhaul_events::SessionId;
 use longhaul_exec::sandbox::{GATEWAY_SOCKET, Gateway as GatewayPolicy, Level, Network, Sandbox};
-use longhaul_gateway::{Listen, Options, Unmetered, Wanted};
+use longhaul_gateway::{Listen, Meter, Options, Upstreams, Wanted};
 use serde_json::json;
 
 pub use longhaul_gateway::{
@@ -37,6 +37,9 @@ pub(crate) struct WayOut<'a> {
     pub(crate) session: SessionId,
     pub(crate) reach: &'a PinnedReach,
     pub(crate) token: &'a Token,
+    /// Whose models can be asked, and who keeps count of it.
+    pub(crate) upstreams: Upstreams,
+    pub(crate) meter: Arc<dyn Meter>,
 }
 
 impl WayOut<'_> {
@@ -66,8 +69,8 @@ impl WayOut<'_> {
             listen,
             hosts: hosts.collect(),
             token: self.token.clone(),
-            upstreams: longhaul_gateway::Upstreams::new(),
-            meter: Arc::new(Unmetered),
+            upstreams: self.upstreams.clone(),
+            meter: self.meter.clone(),
             leaf,
             tell: Arc::new(move |wanted| record(&settings, session, wanted)),
         }
