@@ -25,7 +25,7 @@ fn price(pricing: Pricing) -> String {
     match pricing {
         Pricing::Unknown => "price: unknown\n".to_owned(),
         Pricing::Known(price) if price.is_free() => String::new(),
-        Pricing::Known(Price { input_micros, output_micros }) => {
+        Pricing::Known(Price { input_micros, output_micros, .. }) => {
             let (input, output) = (show_money(input_micros), show_money(output_micros));
             format!("price: {{ input: {input}, output: {output} }}\n")
         }
