@@ -62,6 +62,12 @@ impl Upstream {
         Ok(Self { key: Some((name, value)), ..Self::without_key(base, protocol)? })
     }
 
+    /// The same with the header in words; a key may hold anything until it is looked at.
+    pub fn with_key(base: &str, protocol: Protocol, name: &'static str, value: &str) -> Result<Self, Error> {
+        let value = HeaderValue::from_str(value).map_err(|_| Error::Key { base: base.to_owned() })?;
+        Self::new(base, protocol, (HeaderName::from_static(name), value))
+    }
+
     /// A provider that wants to be shown nothing, such as a server on this machine.
     pub fn without_key(base: &str, protocol: Protocol) -> Result<Self, Error> {
         let unfit = |problem| Error::Address { text: base.to_owned(), problem };

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 
+use longhaul_core::budget::Price;
 use longhaul_core::roster::{Definition, KeyHeader, Kind, Provider, Roster, Wire};
 use longhaul_core::succession::Succession;
 use longhaul_core::taint::Worker;
@@ -120,28 +121,17 @@ impl System {
             .collect()
     }
 
-    /// What each model costs that may be asked. An agent with hands of its own may ask others than the one that it was
-    /// given, of the same provider.
+    /// What each model costs that may be asked.
     pub(crate) fn rates(&self, staff: &Staff) -> Result<Rates, Error> {
-        let roster = self.roster()?;
-        let mut rates = Rates::default();
+        let mut rates = Rates::new(self.roster()?);
         for member in staff.members() {
             let Some(name) = &member.provider else { continue };
-            let is_free = member.pricing.known().is_ok_and(longhaul_core::budget::Price::is_free);
+            let is_free = member.pricing.known().is_ok_and(Price::is_free);
             if is_free || staff.providers.get(name).is_some_and(|provider| provider.is_local) {
-                rates.learn_free(name);
-            }
-            if has_hands(member) {
-                let listed = staff.providers.get(name).and_then(|provider| provider.prices_of.as_deref());
-                for model in roster.models_of(listed.unwrap_or(name)) {
-                    let rate = Rate { pricing: model.pricing, max_output: model.max_output };
-                    for called in model.names() {
-                        rates.learn(name, called, rate);
-                    }
-                }
+                rates.pin_free(name);
             }
             if let Some(model) = &member.model {
-                rates.learn(name, model, Rate { pricing: member.pricing, max_output: member.max_output });
+                rates.pin(name, model, Rate { pricing: member.pricing, max_output: member.max_output });
             }
         }
         Ok(rates)

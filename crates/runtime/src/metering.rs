@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use longhaul_core::budget::{self, Exceeded, Price, Pricing};
+use longhaul_core::roster::Roster;
 use longhaul_core::session::Rejection;
 use longhaul_events::{AgentAct, Epoch, Held, Reason, SessionId};
 use longhaul_gateway::{Estimate, Limited, Meter, Refused, Usage, Verdict};
@@ -27,31 +28,43 @@ pub(crate) struct Rate {
     pub(crate) max_output: Option<u64>,
 }
 
-/// What models cost, by provider and model.
-#[derive(Debug, Clone, Default)]
+/// What models cost: those that the session pinned as they were then, all others as the data has them.
+#[derive(Debug, Clone)]
 pub(crate) struct Rates {
-    known: BTreeMap<(String, String), Rate>,
+    pinned: BTreeMap<(String, String), Rate>,
     /// Providers that cost nothing whatever they are asked: servers of one's own, subscriptions.
     free: Vec<String>,
+    roster: Roster,
 }
 
 impl Rates {
-    pub(crate) fn learn(&mut self, provider: &str, model: &str, rate: Rate) {
-        self.known.insert((provider.to_owned(), model.to_owned()), rate);
+    pub(crate) const fn new(roster: Roster) -> Self {
+        Self { pinned: BTreeMap::new(), free: Vec::new(), roster }
     }
 
-    pub(crate) fn learn_free(&mut self, provider: &str) {
+    pub(crate) fn pin(&mut self, provider: &str, model: &str, rate: Rate) {
+        self.pinned.insert((provider.to_owned(), model.to_owned()), rate);
+    }
+
+    pub(crate) fn pin_free(&mut self, provider: &str) {
         self.free.push(provider.to_owned());
     }
 
     fn of(&self, provider: &str, model: Option<&str>) -> Rate {
         let unknown = Rate { pricing: Pricing::Unknown, max_output: None };
-        let known = model.and_then(|model| self.known.get(&(provider.to_owned(), model.to_owned())));
-        let rate = known.copied().unwrap_or(unknown);
+        let rate = model.map_or(unknown, |model| self.of_model(provider, model));
         if self.free.iter().any(|free| free == provider) {
             return Rate { pricing: Pricing::Known(Price::default()), ..rate };
         }
         rate
+    }
+
+    fn of_model(&self, provider: &str, model: &str) -> Rate {
+        if let Some(pinned) = self.pinned.get(&(provider.to_owned(), model.to_owned())) {
+            return *pinned;
+        }
+        let max_output = self.roster.model(provider, model).and_then(|known| known.max_output);
+        Rate { pricing: self.roster.pricing(provider, model), max_output }
     }
 }
 
