@@ -2,6 +2,7 @@
 
 use longhaul_core::budget;
 use longhaul_core::cassette;
+use longhaul_core::parking::ParkCode;
 use longhaul_core::session::{At, NewBudget, Park, Rejection, Session};
 use longhaul_events::{Caps, SessionId, TokenCount};
 
@@ -60,7 +61,9 @@ fn is_beyond(caps: &Caps, settings: &Caps) -> bool {
 
 fn is_out_of_means(session: &Session) -> bool {
     match &session.at {
-        At::Parked(Park { out: Some(_), code, .. }) => budget::is_lifted_by_means(code),
+        At::Parked(Park { out: Some(_), code, .. }) => {
+            ParkCode::of(code).is_some_and(ParkCode::is_lifted_by_means)
+        }
         At::Parked(_) | At::Nothing | At::Step(_) | At::Work(_) | At::Gate(_) => false,
     }
 }

@@ -79,6 +79,7 @@ pub mod opaque {
 /// What the façades take and give, so that nobody above needs the crates below.
 pub mod types {
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow, SandboxLevel, SandboxNetwork};
+    pub use longhaul_core::conversation::COMPLETE_STEP;
     pub use longhaul_core::handle::Handle;
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};

@@ -182,7 +182,7 @@ impl Driven<'_> {
 
     /// What a driver that died left behind must not go on beside us, and what it had done is kept before it is touched.
     fn clear_up(&self) -> Result<(), Error> {
-        leftovers::end(self.commands, self.id, (self.label, self.epoch))?;
+        leftovers::end(self.commands, self.id, self.latest())?;
         if self.system.bring_back(self.commands, self.id)?.is_none() && self.epoch > Epoch(1) {
             self.keep("somebody else drives from here on")?;
         }
@@ -214,6 +214,7 @@ impl Driven<'_> {
     fn one_step(&self, crew: &mut Crew, tip: &Tip, stop: &StopSwitch) -> Result<(), Error> {
         self.commands.catch_up(self.id, &mut crew.turns)?;
         let asked = crew.turns.asked(tip.node).ok_or(Rejection::NoSuchNode { node: tip.node })?;
+        let unheard = crew.turns.unheard_before(tip.node);
         let after_death = crew.turns.follows_death(self.epoch);
         let walls = self.walls(&crew.sandbox, stop);
         let limits = Limits {
@@ -233,7 +234,7 @@ impl Driven<'_> {
             walls: &walls,
             stop,
         };
-        Driving { agent: crew.agent.as_mut(), hands, after_death }.step(tip, &asked)
+        Driving { agent: crew.agent.as_mut(), hands, after_death, unheard }.step(tip, &asked)
     }
 
     /// Gives the lease back, unless it went with the end of the session or with a step that was given up. A session that

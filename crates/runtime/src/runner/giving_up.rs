@@ -2,7 +2,7 @@
 
 use longhaul_agent::tools::CANNOT_RUN;
 use longhaul_core::conversation::{Stop, Stuck, Unexpected};
-use longhaul_core::outcome::{CHECKOUT_GONE, NO_AGENT, NO_SANDBOX};
+use longhaul_core::parking::ParkCode;
 use longhaul_events::{Reason, TurnFault};
 
 use crate::error::{DrivenError, Error};
@@ -13,16 +13,15 @@ pub(super) fn reason(stop: Stop) -> Reason {
         "tell the agent something with `longhaul session steer`, or go back with `longhaul session rewind`";
     match stop {
         Stop::Stuck(Stuck::OnlyTalks) => {
-            Reason::new("stuck", "the agent ends its turns without doing anything", go_on)
+            ParkCode::Stuck.reason("the agent ends its turns without doing anything", go_on)
         }
         Stop::Stuck(Stuck::SameCall) => {
-            Reason::new("stuck", "the agent makes the same call again and again", go_on)
+            ParkCode::Stuck.reason("the agent makes the same call again and again", go_on)
         }
         Stop::NoAnswer(fault) => no_answer(fault),
         Stop::Unexpected(Unexpected { turn, call, expected, exit }) => {
             let exit = exit.map_or_else(|| "by force".to_owned(), |exit| format!("with {exit}"));
-            Reason::new(
-                "cassette",
+            ParkCode::Cassette.reason(
                 format!(
                     "command {} of turn {turn} ended {exit}, and the cassette expects {expected}",
                     call + 1
@@ -37,7 +36,7 @@ pub(super) fn reason(stop: Stop) -> Reason {
 pub(super) fn without_walls(error: &Error) -> Reason {
     let text = error.to_string();
     let (message, fix) = text.split_once("; ").unwrap_or((&text, "put that right"));
-    Reason::new(NO_SANDBOX, message, format!("{fix}, then go back with `longhaul session rewind`"))
+    ParkCode::NoSandbox.reason(message, format!("{fix}, then go back with `longhaul session rewind`"))
 }
 
 /// What the world did not let us do; `None` for what may go away by itself.
@@ -46,15 +45,15 @@ pub(super) fn could_not(error: &Error) -> Option<Reason> {
     let again = "see what is wrong, then go back to the step with `longhaul session rewind`, or run it again";
     let walls = "`longhaul sandbox check --explain` says what is missing here; then go back to the step with `longhaul session rewind`";
     let (code, fix) = if matches!(error, Error::Tool(broken) if broken.what == CANNOT_RUN) {
-        (NO_SANDBOX, walls)
+        (ParkCode::NoSandbox, walls)
     } else if is_about_files(error) {
-        (CHECKOUT_GONE, restore)
+        (ParkCode::CheckoutGone, restore)
     } else if matches!(error, Error::Cassette(_) | Error::Budget(_)) {
-        (NO_AGENT, again)
+        (ParkCode::NoAgent, again)
     } else {
         return None;
     };
-    Some(Reason::new(code, error.to_string(), fix))
+    Some(code.reason(error.to_string(), fix))
 }
 
 /// Whether the files of the session are not what they were made as.
@@ -70,28 +69,28 @@ const fn is_about_files(error: &Error) -> bool {
 fn no_answer(fault: TurnFault) -> Reason {
     let (code, message, fix) = match fault {
         TurnFault::Auth => (
-            "auth",
+            ParkCode::Auth,
             "the provider does not accept the key",
             "set a key that it accepts, then `longhaul session resume ID --budget same`",
         ),
         TurnFault::UsageLimit => (
-            "usage_limit",
+            ParkCode::UsageLimit,
             "the usage limit is reached",
             "wait until it is reset, then `longhaul session resume ID --budget same`",
         ),
         TurnFault::RateLimit | TurnFault::Overloaded => (
-            "no_answer",
+            ParkCode::NoAnswer,
             "the provider has no room for us",
             "try again later: `longhaul session resume ID --budget same`",
         ),
         TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage => (
-            "no_answer",
+            ParkCode::NoAnswer,
             "no usable answer came from the agent",
             "see whether it works at all, then `longhaul session resume ID --budget same`",
         ),
         TurnFault::Unscripted => {
-            ("cassette", "the cassette has no turn for this step", "add one and start again")
+            (ParkCode::Cassette, "the cassette has no turn for this step", "add one and start again")
         }
     };
-    Reason::new(code, message, fix)
+    code.reason(message, fix)
 }
