@@ -13,6 +13,7 @@ mod doctor;
 mod driving;
 mod error;
 pub mod gateway;
+mod hiring;
 pub mod leaf;
 pub mod maintenance;
 mod metering;
@@ -49,6 +50,7 @@ pub use commands::walking::{
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
+pub use hiring::Assignee;
 pub use error::{DrivenError, Error, Kind};
 pub use places::Places;
 pub use reader::{
@@ -82,6 +84,7 @@ pub mod opaque {
 /// What the façades take and give, so that nobody above needs the crates below.
 pub mod types {
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow, SandboxLevel, SandboxNetwork};
+    pub use longhaul_core::conversation::COMPLETE_STEP;
     pub use longhaul_core::handle::Handle;
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
@@ -92,7 +95,7 @@ pub mod types {
     pub use longhaul_core::trust::{Change, Changed};
     pub use longhaul_core::units::{show_count, show_duration, show_money, show_size};
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
-    pub use longhaul_core::workflow::Workflow;
+    pub use longhaul_core::workflow::{ModelTier, Workflow};
     pub use longhaul_core::workflow::answer::{Answer, NotesRequired, Requires};
     pub use longhaul_core::workflow::suggest::closest;
     pub use longhaul_core::workspace::{TrustState, Workspace};

@@ -28,6 +28,21 @@ pub(crate) struct ChosenWalls {
     pub(crate) warning: Option<String>,
 }
 
+impl ChosenWalls {
+    /// The same for a session that may work on text from outside.
+    pub(crate) fn for_taint(mut self, taint: Taint, workers: &[Worker]) -> Result<Self, Error> {
+        for worker in workers {
+            let (level, network) = (self.level, self.reach.network);
+            taint::admit(taint::Asked { taint, worker: *worker, level, network })?;
+            self.reach.hosts = taint::hosts(taint, *worker, self.reach.hosts);
+            if !taint::has(taint, *worker, Thing::Caches) {
+                self.reach.caches.clear();
+            }
+        }
+        Ok(self)
+    }
+}
+
 impl System {
     /// The walls for a session that begins here. Refuses what cannot be had rather than to do with less unasked.
     pub(crate) fn walls(&self, wanted: WantedWalls) -> Result<ChosenWalls, Error> {

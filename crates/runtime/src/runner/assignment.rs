@@ -7,6 +7,7 @@ use longhaul_core::cassette;
 use longhaul_core::config::{SandboxLevel, SandboxNetwork, SetupCommand};
 use longhaul_core::roster::{Definition, Provider};
 use longhaul_core::succession::Succession;
+use longhaul_core::taint::Worker;
 use longhaul_core::workflow::ModelTier;
 use longhaul_events::SessionId;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use crate::commands::Commands;
 use crate::commands::acting::Turns;
 use crate::driving::Script;
 use crate::error::Error;
+use crate::hiring::worker;
 
 /// What is on record with an assignment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +35,16 @@ pub(crate) struct Assignment {
 pub(crate) enum Who {
     Rehearsal(Script),
     Staff(Staff),
+}
+
+impl Who {
+    /// What the policy for text from outside takes them for.
+    pub(crate) fn workers(&self) -> Vec<Worker> {
+        match self {
+            Self::Rehearsal(_) => vec![Worker::Rehearsal],
+            Self::Staff(staff) => staff.members().map(worker).collect(),
+        }
+    }
 }
 
 /// Whoever is asked: one chain for all steps that want nobody else, and one for each tier that a step wants.

@@ -1,26 +1,29 @@
 //! Who works on a session that we drive ourselves, and where: the agent, its checkout, the walls around it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use longhaul_agent::Rehearsal;
 use longhaul_agent::tools::{Room, Walls};
-use longhaul_agent::{Agent, Rehearsal, Silence, TurnRequest};
-use longhaul_core::cassette;
-use longhaul_core::config::{SandboxLevel, SandboxNetwork, SetupCommand};
+use longhaul_core::config::SetupCommand;
 use longhaul_core::conversation::Conversation;
 use longhaul_core::session::{KeptAs, Rejection, Tip, Workplace};
 use longhaul_events::{Epoch, NodeId, OwnCheckout, SessionId};
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_exec::{Error as ExecError, Finished, Program};
-use serde::{Deserialize, Serialize};
+use longhaul_gateway::{Meter, Unmetered, Upstreams};
 
+use super::agent::{Driving, Hands, StepEnd, Way};
+use super::assignment::{Assignment, PinnedReach, Who};
+use super::falling_back::Choice;
 use super::limits::Limits;
+use super::office::{Chosen, GatewayDoor, Office};
 use super::preparing::Ready;
 use super::{Driven, StopSwitch, leftovers};
 use crate::commands::Commands;
 use crate::commands::acting::Turns;
 use crate::error::Error;
 use crate::gateway::{Gateway, Token, WayOut};
-use crate::runner::agent::{Driving, Hands};
 use crate::sandbox::{Surroundings, everyday};
 use crate::system::System;
 
@@ -60,9 +63,10 @@ impl Crew {
                 let (agent, turns) = script.rehearsal(commands, id)?;
                 (Agents::Rehearsal(Box::new(agent)), turns)
             }
-            Who::Staff(_) => {
+            Who::Staff(staff) => {
                 let socket = system.places().gateway_socket(id);
-                let office = Office::new(assignment.clone(), GatewayDoor { socket, token: token.clone() });
+                let door = GatewayDoor { socket, token: token.clone() };
+                let office = Office::new(assignment.clone(), staff.clone(), door);
                 (Agents::Staff(Box::new(office)), commands.each_turn(id, |_, _| {})?)
             }
         };
@@ -85,8 +89,8 @@ impl Crew {
             Agents::Rehearsal(_) => (Upstreams::new(), Arc::new(Unmetered)),
             Agents::Staff(office) => office.open(system, lease)?,
         };
-        let walls = Walls { system, session: lease.session, reach: &self.reach, token, upstreams, meter };
-        let (gateway, sandbox) = walls.open(self.walls.clone())?;
+        let way = WayOut { system, session: lease.session, reach: &self.reach, token, upstreams, meter };
+        let (gateway, sandbox) = way.open(self.walls.clone())?;
         self.sandbox = sandbox;
         Ok(gateway)
     }
@@ -167,7 +171,7 @@ impl Driven<'_> {
 
     /// What a driver that died left behind must not go on beside us, and what it had done is kept before it is touched.
     fn clear_up(&self) -> Result<(), Error> {
-        leftovers::end(self.commands, self.id, (self.label, self.epoch))?;
+        leftovers::end(self.commands, self.id, self.latest())?;
         if self.system.bring_back(self.commands, self.id)?.is_none() && self.epoch > Epoch(1) {
             self.keep("somebody else drives from here on")?;
         }
@@ -200,13 +204,14 @@ impl Driven<'_> {
     fn one_step(&self, crew: &mut Crew, tip: &Tip, stop: &StopSwitch) -> Result<(), Error> {
         self.commands.catch_up(self.id, &mut crew.turns)?;
         let asked = crew.turns.asked(tip.node).ok_or(Rejection::NoSuchNode { node: tip.node })?;
+        let mut unheard = crew.turns.unheard_before(tip.node);
         let mut after_death = crew.turns.follows_death(self.epoch);
         let walls = self.walls(&crew.sandbox, stop);
         let tier = self.tier_of(tip)?;
         loop {
             let chosen = match &mut crew.agents {
                 Agents::Rehearsal(agent) => Chosen::rehearsal(agent.as_mut())?,
-                Agents::Staff(office) => match self.choose(office, tier)? {
+                Agents::Staff(office) => match self.choose(office, tip, tier)? {
                     Choice::Ask(chosen) => chosen,
                     Choice::Parked => return Ok(()),
                 },
@@ -229,7 +234,8 @@ impl Driven<'_> {
                 stop,
             };
             let Chosen { agent, account, meter, .. } = chosen;
-            let end = Driving { agent, account, meter, hands, after_death }.step(tip, &asked)?;
+            let unheard = std::mem::take(&mut unheard);
+            let end = Driving { agent, account, meter, hands, after_death, unheard }.step(tip, &asked)?;
             let failed = match end {
                 StepEnd::Over => return Ok(()),
                 StepEnd::NoAnswer(failed) => failed,
