@@ -372,6 +372,7 @@ impl Roster {
         let mut nearest: Vec<String> = Vec::new();
         nearest.extend(closest(name, own).map(str::to_owned));
         if let Some((provider, model)) = name.split_once('/') {
+            let model = if model.is_empty() { "MODEL" } else { model };
             let meant = closest(provider, self.providers.keys().map(String::as_str));
             nearest.extend(meant.map(|provider| format!("{provider}/{model}")));
         } else {

@@ -109,7 +109,8 @@ fn flow(value: &Value) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// A text that any reader of YAML takes as it is.
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for letter in text.chars() {

@@ -301,10 +301,10 @@ fn listed(values: &[String]) -> Option<String> {
     (!values.is_empty()).then(|| format!("[{}]", values.join(", ")))
 }
 
-/// As it is where no reader of YAML could take it for more than a word; else in quotes, as JSON has them.
+/// As it is where no reader of YAML could take it for more than a word; else in quotes.
 fn quoted(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '/');
     let is_word = text.starts_with(|first: char| first.is_ascii_lowercase()) && text.chars().all(is_plain);
     let is_taken = matches!(text, "true" | "false" | "yes" | "no" | "on" | "off" | "null" | "y" | "n");
-    if is_word && !is_taken { text.to_owned() } else { serde_json::Value::from(text).to_string() }
+    if is_word && !is_taken { text.to_owned() } else { crate::cassette::quoted(text) }
 }

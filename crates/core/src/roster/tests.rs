@@ -37,7 +37,7 @@ fn whoever_comes_with_us_can_be_resolved() {
     codex acp openai gpt-6.1-sol
     codex-login acp - -
     gemini acp - -
-    opencode acp openai gpt-6.1-sol
+    opencode acp openai gpt-6.1-terra
     rehearsal rehearsal - -
     ");
     assert_eq!(roster.broken().count(), 0);
@@ -87,7 +87,7 @@ fn an_unknown_name_is_answered_with_what_was_probably_meant() {
     assert_snapshot!(words("claude-opus-5-5"), @"there is no agent `claude-opus-5-5`; did you mean `anthropic/claude-opus-5-5`? `longhaul agent list` shows all, and a model goes by `PROVIDER/MODEL`");
     assert_snapshot!(words("antropic/claude-opus"), @"there is no agent `antropic/claude-opus`; did you mean `anthropic/claude-opus`? `longhaul agent list` shows all, and a model goes by `PROVIDER/MODEL`");
     assert_snapshot!(words("ollama"), @"there is no agent `ollama`; did you mean `ollama/MODEL`? `longhaul agent list` shows all, and a model goes by `PROVIDER/MODEL`");
-    assert_snapshot!(words("anthropic/"), @"there is no agent `anthropic/`; did you mean `anthropic/claude-opus`? `longhaul agent list` shows all, and a model goes by `PROVIDER/MODEL`");
+    assert_snapshot!(words("anthropic/"), @"there is no agent `anthropic/`; did you mean `anthropic/MODEL`? `longhaul agent list` shows all, and a model goes by `PROVIDER/MODEL`");
     assert_snapshot!(words("zzz"), @"there is no agent `zzz`; `longhaul agent list` shows all, and a model goes by `PROVIDER/MODEL`");
 }
 
