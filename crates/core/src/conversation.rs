@@ -9,7 +9,9 @@ mod unheard;
 
 pub use unheard::Unheard;
 
-use longhaul_events::{AgentAct, AgentCall, CallOrder, CallOutcome, Content, TokenCount, TurnFault};
+use longhaul_events::{
+    AgentAct, AgentCall, CallOrder, CallOutcome, Content, Timestamp, TokenCount, TurnFault,
+};
 use serde_json::Value;
 
 /// How often an agent that only talks is told to go on.

@@ -175,6 +175,17 @@ pub enum ModelTier {
     Heavy,
 }
 
+impl ModelTier {
+    /// As files and people write it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Standard => "standard",
+            Self::Heavy => "heavy",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
     #[serde(default, skip_serializing_if = "Option::is_none")]

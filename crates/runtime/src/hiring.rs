@@ -2,18 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
 
 use longhaul_core::budget::Price;
-use longhaul_core::roster::{Definition, KeyHeader, Kind, Provider, Roster, Wire};
+use longhaul_core::roster::{Definition, KeyHeader, Kind, Provider, Roster, UserFile, Wire};
 use longhaul_core::succession::Succession;
 use longhaul_core::taint::Worker;
 use longhaul_core::workflow::{ModelTier, Workflow};
 use longhaul_gateway::{Protocol, Upstream, Upstreams};
 
 use crate::driving::Script;
-use crate::error::{DrivenError, Error};
+use crate::error::{Error, HiringError};
 use crate::metering::{Rate, Rates};
 use crate::runner::Staff;
+use crate::secrets;
 use crate::system::System;
 
 /// Who is to do a workflow.
@@ -47,8 +50,8 @@ impl System {
         let mut staff = Staff { usual, tiers, providers: BTreeMap::new() };
         let wanted: BTreeSet<String> = staff.members().filter_map(|member| member.provider.clone()).collect();
         for name in wanted {
-            let provider = roster.provider(&name).ok_or_else(|| DrivenError::NoProvider { name: name.clone() });
-            let provider = self.found(provider.map_err(Error::Driven)?);
+            let provider = roster.provider(&name).ok_or_else(|| HiringError::NoProvider { name: name.clone() });
+            let provider = self.found(provider?);
             self.key_of(&provider)?;
             staff.providers.insert(name, provider);
         }
@@ -74,21 +77,53 @@ impl System {
             }
             (None, None) => match self.config()?.agents.default {
                 Some(name) => self.chain(roster, &[name]),
-                None => Err(Error::Driven(DrivenError::NobodyNamed)),
+                None => Err(HiringError::NobodyNamed.into()),
             },
         }
     }
 
     fn tier(&self, roster: &Roster, tier: ModelTier) -> Result<Option<Succession>, Error> {
         match self.config()?.agents.tier(tier) {
-            Some(names) => self.chain(roster, names).map(Some),
-            None => Ok(None),
+            [] => Ok(None),
+            names => self.chain(roster, names).map(Some),
         }
     }
 
     fn chain(&self, roster: &Roster, names: &[String]) -> Result<Succession, Error> {
         let members = roster.chain(names.iter().map(String::as_str))?;
-        Succession::new(members).ok_or(Error::Driven(DrivenError::NobodyNamed))
+        Succession::new(members).ok_or_else(|| HiringError::NobodyNamed.into())
+    }
+
+    /// Everybody who can be asked, the user's own among them.
+    pub(crate) fn roster(&self) -> Result<Roster, Error> {
+        let read = |path: &Path| match fs::read_to_string(path) {
+            Ok(text) => Ok(Some(UserFile { path: path.display().to_string(), text })),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Error::ReadFile { path: path.to_owned(), source }),
+        };
+        let config = &self.places().config;
+        let mut agents = Vec::new();
+        for entry in fs::read_dir(config.join("agents")).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let name = path.file_stem().and_then(OsStr::to_str).unwrap_or_default().to_owned();
+            if path.extension().is_some_and(|ending| ending == "yml")
+                && let Some(file) = read(&path)?
+            {
+                agents.push((name, file));
+            }
+        }
+        agents.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(Roster::with(read(&config.join("models.yml"))?.as_ref(), &agents).map_err(HiringError::Roster)?)
+    }
+
+    /// The key of a provider: the user's secret of that name, else the environment variable.
+    fn provider_key(&self, provider: &Provider) -> Result<Option<String>, Error> {
+        let Some(name) = &provider.key_variable else { return Ok(None) };
+        let kept = secrets::from_file(&self.places().secrets())?;
+        let kept = kept.into_iter().find(|secret| secret.name == *name);
+        let kept = kept.and_then(|secret| String::from_utf8(secret.value).ok());
+        let told = || self.variable(OsStr::new(name))?.into_string().ok();
+        Ok(kept.or_else(told).filter(|key| !key.is_empty()))
     }
 
     /// A provider where it is for this session, whatever a variable says later.
@@ -104,11 +139,7 @@ impl System {
         match self.provider_key(provider)? {
             Some(key) => Ok(Some(key)),
             None if provider.is_local => Ok(None),
-            None => Err(Error::Driven(DrivenError::NoKey {
-                provider: provider.title.clone(),
-                name: name.clone(),
-                install: provider.install.clone().unwrap_or_default(),
-            })),
+            None => Err(no_key(provider, name)),
         }
     }
 
@@ -144,7 +175,12 @@ fn tiers_of(workflow: &Workflow) -> BTreeSet<ModelTier> {
 }
 
 fn no_tier(tier: ModelTier) -> Error {
-    Error::Driven(DrivenError::NoTier { tier: tier.word() })
+    HiringError::NoTier { tier: tier.word() }.into()
+}
+
+fn no_key(provider: &Provider, name: &str) -> Error {
+    let (title, name) = (provider.title.clone(), name.to_owned());
+    HiringError::NoKey { title, name, how: provider.install.clone().unwrap_or_default() }.into()
 }
 
 /// An agent with the model of a tier, as far as the same provider has it.
@@ -152,7 +188,7 @@ fn with_model_of(agent: Definition, chain: &Succession) -> Result<Definition, Er
     let fits = |member: &&Definition| member.provider.is_some() && member.provider == agent.provider;
     let Some(member) = chain.members().iter().find(fits) else {
         let name = agent.name;
-        return Err(Error::Driven(DrivenError::NoModelInTier { name }));
+        return Err(HiringError::NoModelInTier { name }.into());
     };
     let Definition { model, window, max_output, pricing, .. } = member.clone();
     Ok(Definition { model, window, max_output, pricing, ..agent })

@@ -51,7 +51,7 @@ pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
 pub use hiring::Assignee;
-pub use error::{DrivenError, Error, Kind};
+pub use error::{DrivenError, Error, HiringError, Kind};
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,

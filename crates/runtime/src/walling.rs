@@ -4,6 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::config::{SandboxConfig, SandboxLevel, SandboxNetwork};
+use longhaul_core::taint::{self, Thing, Worker};
+use longhaul_events::Taint;
 use longhaul_exec::sandbox::{Ability, HOME_SECRETS, Init, Wall, probe, tools_in};
 
 use crate::error::{DrivenError, Error};

@@ -91,7 +91,10 @@ impl Unheard {
             | AgentAct::Failed { .. }
             | AgentAct::Assigned { .. }
             | AgentAct::MadeReady { .. }
-            | AgentAct::Budgeted { .. } => self.before_answer.clear(),
+            | AgentAct::Budgeted { .. }
+            | AgentAct::Woken => self.before_answer.clear(),
+            // What is counted comes when it comes, and says nothing about who heard what.
+            AgentAct::Requested { .. } | AgentAct::Billed { .. } | AgentAct::Observed { .. } => {}
         }
         Ok(())
     }

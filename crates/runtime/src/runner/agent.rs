@@ -145,7 +145,7 @@ impl Driving<'_> {
                             }
                             continue;
                         }
-                        Reply::Stopped => return Ok(()),
+                        Reply::Stopped => return Ok(StepEnd::Over),
                     };
                     if self.hands.go_on(&mut ear, &mut conversation, vec![act])? == Way::Left {
                         return Ok(StepEnd::Over);

@@ -13,7 +13,7 @@ use longhaul_gateway::{Meter, Upstreams};
 
 use super::assignment::{Assignment, Staff, Who};
 use super::crew::Lease;
-use crate::error::{DrivenError, Error};
+use crate::error::{Error, HiringError};
 use crate::gateway::Token;
 use crate::metering::SessionMeter;
 use crate::system::System;
@@ -106,7 +106,7 @@ impl Office {
 fn hire(definition: &Definition, _door: &GatewayDoor) -> Result<Box<dyn Agent>, Error> {
     match &definition.kind {
         Kind::Model { .. } | Kind::Acp { .. } | Kind::Command { .. } | Kind::Rehearsal => {
-            Err(Error::Driven(DrivenError::NotAsked { name: definition.name.clone() }))
+            Err(HiringError::NotAsked { name: definition.name.clone() }.into())
         }
     }
 }

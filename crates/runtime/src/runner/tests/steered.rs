@@ -90,7 +90,8 @@ fn drive(home: &Home, agent: &mut Listener<'_>) {
         limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
     };
     let unheard = commands.each_turn(id, |_, _| {}).unwrap().unheard_before(tip.node);
-    Driving { agent, hands, after_death: false, unheard }.step(&tip, &asked).unwrap();
+    let (account, meter) = (Account::Turn, None);
+    Driving { agent, account, meter, hands, after_death: false, unheard }.step(&tip, &asked).unwrap();
 }
 
 #[test]
@@ -180,12 +181,12 @@ fn what_was_just_said_is_heard_before_the_step_is_given_up() {
     let session = commands.load_session(id).unwrap();
     let mut ear = Ear { node: session.tip().unwrap().node, after: session.seq };
     commands.steer(id, "the other file", "ada").unwrap();
-    let reasons = [Reason::new("stuck", "so", "do this")];
-    let first = commands.park_unless_told(id, epoch, &reasons, ear).unwrap();
+    let reason = Reason::new("stuck", "so", "do this");
+    let first = commands.park_unless_told(id, epoch, &reason.clone().into(), ear).unwrap();
     assert_eq!(first, Heard::Something);
     assert!(commands.load_session(id).unwrap().tip().is_some(), "it goes on with what was said");
     assert_eq!(commands.listen(id, &mut ear).unwrap().len(), 1);
-    let second = commands.park_unless_told(id, epoch, &reasons, ear).unwrap();
+    let second = commands.park_unless_told(id, epoch, &reason.clone().into(), ear).unwrap();
     assert_eq!(second, Heard::Nothing);
     assert!(matches!(commands.load_session(id).unwrap().at, At::Parked(_)));
 }
