@@ -6,7 +6,8 @@ use longhaul_agent::{Agent as _, tools};
 use longhaul_core::cassette::{self, Act, Cassette};
 use longhaul_core::session::{At, NewBudget, Session};
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{CheckoutKind, NodeId, SessionId};
+use longhaul_events::{CheckoutKind, CloseOutcome, NodeId, SessionId};
+use longhaul_store::views::{SessionRow, SessionStatus};
 use longhaul_store::watch::Watcher;
 use serde_json::json;
 
@@ -116,6 +117,14 @@ impl System {
             }
             watcher.wait(LOOK_EVERY)?;
         }
+    }
+
+    /// What is left of the script of a rehearsal that is complete, if anything is.
+    pub fn unplayed(&self, commands: &Commands, row: &SessionRow) -> Option<String> {
+        let is_complete = row.status == SessionStatus::Closed(CloseOutcome::Completed);
+        row.driven.agent.as_ref().filter(|_| is_complete && row.damage.is_none())?;
+        // What cannot be read says nothing about how the session came out.
+        self.rehearsal_end(commands, row.id).ok().flatten()
     }
 
     /// Whether the script of a rehearsal was played to its end; `None` for sessions without one.

@@ -223,6 +223,7 @@ impl Error {
                 | longhaul_exec::Error::SandboxHidden { .. },
             ) => "E0801",
             Self::Gateway(_) => "E0803",
+            Self::Cassette(_) => "E0230",
             Self::Budget(_) => "E0901",
             Self::Driven(error) => return error.code(),
             Self::PathNotText(_)
@@ -236,7 +237,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
@@ -282,6 +282,7 @@ impl Error {
             | Self::TooShortToRedact(_)
             | Self::BadAnswer(_)
             | Self::BadStart(_)
+            | Self::Cassette(_)
             | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
             | Self::Config(_) => Kind::Usage,
@@ -318,7 +319,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::Gateway(_)
             | Self::Homeless(_) => Kind::Environment,

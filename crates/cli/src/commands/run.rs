@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::following::Following;
 use crate::input;
-use crate::output::Format;
+use crate::output::{Format, lines};
 use watch::Watch;
 
 /// Have an agent do a workflow in a worktree of its own, behind walls, and wait for it.
@@ -168,6 +168,13 @@ fn tell(context: &Context, drive: &Drive) {
 fn under_way(context: &Context, drive: Drive) -> Result<ExitCode, CliError> {
     let Drive { session, worktree, branch, warnings } = drive;
     let told = UnderWay { session_id: session.to_string(), worktree, branch, rehearsal: true, warnings };
-    context.output.text("", &told)?;
+    let next = [
+        format!("longhaul session tail {session}  # follows it"),
+        format!("longhaul session show {session}  # how far it is, and what it did"),
+        format!("longhaul session steer {session} TEXT  # tells the agent something"),
+        format!("longhaul stop {session}  # ends it"),
+    ];
+    let next: String = next.iter().map(|next| lines(&format!("next: {next}"), "  ")).collect();
+    context.output.text(&next, &told)?;
     Ok(ExitCode::SUCCESS)
 }
