@@ -28,6 +28,9 @@ const START_AGAIN: Duration = Duration::from_secs(1);
 /// How many runners may come to nothing one after another.
 const MOST_IN_VAIN: u32 = 60;
 
+/// After how many of them it is looked whether the disk is full.
+const SEVERAL_IN_VAIN: u32 = 3;
+
 /// What somebody wants done by an agent of ours.
 #[derive(Debug, Clone)]
 pub struct NewDrive {
@@ -112,7 +115,11 @@ impl System {
                 let seen = stop_seen.get_or_insert_with(Instant::now);
                 self.see_to_stop(commands, &session, seen.elapsed())?;
             } else if runners.is_one_wanted(&session) {
-                runners.count(id)?;
+                runners.count(id).map_err(|error| self.or_full_disk(error))?;
+                // A runner that cannot store anything gets nowhere, however often it is started.
+                if runners.in_vain >= SEVERAL_IN_VAIN {
+                    self.check_room()?;
+                }
                 self.start_runner(id)?;
             }
             watcher.wait(LOOK_EVERY)?;

@@ -266,7 +266,10 @@ impl Error {
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Worktree(
-                WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
+                WorktreeError::Name(_)
+                | WorktreeError::Unknown(_)
+                | WorktreeError::NoSuchSnapshot(_)
+                | WorktreeError::Ambiguous { .. },
             )
             | Self::MalformedHandle(_)
             | Self::UnknownSession(_)

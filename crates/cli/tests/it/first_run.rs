@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::run::{arguments, prepared, words, worktree};
 use crate::running::wait_until;
-use crate::support::{Home, Outcome};
+use crate::support::{Home, Outcome, program};
 use crate::terminal::Terminal;
 use crate::walking::{one, workflow};
 
@@ -197,4 +197,66 @@ fn a_folder_that_nobody_may_enter_is_named() {
     let told = format!("/{name}` has the permissions 000");
     assert!(ended.stdout.contains("cannot enter the folder") && ended.stdout.contains(&told), "{ended}");
     assert!(ended.stdout.contains("chmod u+rwx"), "{ended}");
+}
+
+#[test]
+fn the_doctor_names_settings_of_the_repository_that_do_not_count() {
+    let home = prepared(THREE);
+    let doctor = || home.run(&["doctor", "--json"]).inside("repo").go().succeeded().rows();
+    let row = |rows: &[Value]| rows.iter().find(|row| row["subject"] == "repository").cloned();
+    let untrusted = row(&doctor()).unwrap();
+    assert_eq!(untrusted["status"], "warning", "{untrusted}");
+    assert!(untrusted["finding"].as_str().unwrap().starts_with("nobody trusts `"), "{untrusted}");
+    assert!(untrusted["remedy"].as_str().unwrap().contains("longhaul workspace trust"), "{untrusted}");
+    home.run(&["workspace", "add"]).inside("repo").go().succeeded();
+    home.trust("repo");
+    assert_eq!(row(&doctor()).unwrap()["status"], "ok");
+    fs::write(home.join("repo/.longhaul/config.yml"), "retention: [\n").unwrap();
+    let broken = row(&doctor()).unwrap();
+    assert_eq!(broken["status"], "warning", "{broken}");
+    assert!(broken["finding"].as_str().unwrap().contains(".longhaul/config.yml"), "{broken}");
+}
+
+/// Runs a script where the data of the home lie on a small disk of their own.
+fn on_a_small_disk(home: &Home, script: &str) -> Outcome {
+    fs::create_dir_all(home.longhaul_home().join("data")).unwrap();
+    let script = format!("mount -t tmpfs -o size=24m tmpfs \"$LONGHAUL_HOME/data\" && {script}");
+    let mut command = program("unshare");
+    command.args(["--user", "--map-root-user", "--mount", "sh", "-c", &script]);
+    command.current_dir(home.join("repo")).env_clear().envs(home.variables());
+    command.env("LONGHAUL", env!("CARGO_BIN_EXE_longhaul"));
+    Outcome::of(&home.path, &command.output().unwrap())
+}
+
+const FILL: &str = "dd if=/dev/zero of=\"$LONGHAUL_HOME/data/filling\" bs=4k 2> /dev/null";
+
+#[test]
+fn a_full_disk_is_a_problem_of_its_own() {
+    let home = prepared(THREE);
+    let told = on_a_small_disk(
+        &home,
+        &format!("\"$LONGHAUL\" workspace add > /dev/null && {FILL}; \"$LONGHAUL\" doctor"),
+    );
+    assert_eq!(told.code, Some(4), "{told}");
+    let row = told.stdout.lines().find(|line| line.contains("  disk  ")).unwrap();
+    assert!(row.starts_with("problem") && row.contains("nothing can be stored"), "{told}");
+}
+
+#[test]
+fn a_run_on_a_full_disk_says_that_the_disk_is_full() {
+    let home = prepared(
+        "cassette: 1\nturns:\n  - tools: [ { bash: { command: 'touch begun; while [ ! -e go ]; do sleep 0.05; done' } } ]\n",
+    );
+    let cassette = home.join("run.yml").display().to_string();
+    let script = format!(
+        "\"$LONGHAUL\" run --workflow team.fix --goal 'fix it' --cassette {cassette} --sandbox none > out.txt 2> err.txt & run=$!; \
+         until ls \"$LONGHAUL_HOME\"/data/checkouts/*/*/begun; do sleep 0.05; done > /dev/null 2>&1; {FILL}; \
+         for process in /proc/[0-9]*; do \
+             if [ \"$(tr '\\0' ' ' < $process/cmdline 2> /dev/null | cut -d' ' -f2)\" = runner ]; then \
+                 if tr '\\0' '\\n' < $process/environ | grep -qx \"LONGHAUL_HOME=$LONGHAUL_HOME\"; then kill -9 ${{process#/proc/}}; fi; fi; done; \
+         wait $run; code=$?; cat err.txt; exit $code"
+    );
+    let told = on_a_small_disk(&home, &script);
+    assert_eq!(told.code, Some(4), "{told}");
+    assert!(told.stdout.contains("error[E0105]: the disk is full"), "{told}");
 }
