@@ -103,12 +103,14 @@ fn wrong_field(found: &Map<String, Value>, known: &[Field]) -> Option<String> {
 
 fn wrong_value(field: &Field, value: &Value) -> Option<String> {
     let is_right = match (field.shape, value) {
-        (Shape::Anything, _) | (Shape::Text, Value::String(_)) | (Shape::YesOrNo, Value::Bool(_)) => true,
         // What may be left out may be empty.
-        (Shape::Text | Shape::Number | Shape::Count, Value::Null) => true,
+        (Shape::Anything, _)
+        | (Shape::Text, Value::String(_))
+        | (Shape::YesOrNo, Value::Bool(_))
+        | (Shape::Text | Shape::Number | Shape::Count, Value::Null)
+        | (Shape::Fields([]), Value::Object(_)) => true,
         (Shape::Number | Shape::Count, Value::Number(number)) => number.is_u64(),
         (Shape::Count, Value::String(text)) => parse_count(text).is_ok(),
-        (Shape::Fields([]), Value::Object(_)) => true,
         (Shape::Fields(known), Value::Object(found)) => return wrong_field(found, known),
         (Shape::Calls, Value::Array(calls)) => calls.iter().all(is_call),
         (

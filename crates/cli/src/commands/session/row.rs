@@ -65,11 +65,9 @@ impl SessionLine {
 
     /// The same, with what only shows when its turns are held against its cassette.
     pub(crate) fn with_cassette(system: &System, rows: Vec<SessionRow>) -> Result<Vec<Self>, Error> {
-        let commands = if rows.iter().any(|row| row.driven.agent.is_some()) {
-            system.existing_commands()?
-        } else {
-            None
-        };
+        // The write side is opened only where something may be left over.
+        let is_over = |row: &SessionRow| row.driven.agent.is_some() && row.status != SessionStatus::Open;
+        let commands = if rows.iter().any(is_over) { system.existing_commands()? } else { None };
         let line = |row: SessionRow| {
             let unplayed = commands.as_ref().and_then(|commands| system.unplayed(commands, &row));
             Self { unplayed, ..Self::of(row) }
