@@ -239,6 +239,7 @@ impl Error {
                 | longhaul_exec::Error::SandboxHidden { .. },
             ) => "E0801",
             Self::Gateway(_) => "E0803",
+            Self::Cassette(_) => "E0230",
             Self::Budget(_) => "E0901",
             Self::Driven(error) => return error.code(),
             Self::Hiring(error) => error.code(),
@@ -253,7 +254,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
@@ -284,7 +284,10 @@ impl Error {
             Self::Driven(error) => error.kind(),
             Self::Hiring(error) => error.kind(),
             Self::Worktree(
-                WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
+                WorktreeError::Name(_)
+                | WorktreeError::Unknown(_)
+                | WorktreeError::NoSuchSnapshot(_)
+                | WorktreeError::Ambiguous { .. },
             )
             | Self::MalformedHandle(_)
             | Self::UnknownSession(_)
@@ -300,6 +303,7 @@ impl Error {
             | Self::TooShortToRedact(_)
             | Self::BadAnswer(_)
             | Self::BadStart(_)
+            | Self::Cassette(_)
             | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
             | Self::Config(_) => Kind::Usage,
@@ -336,7 +340,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::Gateway(_)
             | Self::Homeless(_) => Kind::Environment,
