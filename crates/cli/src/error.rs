@@ -47,6 +47,10 @@ pub(crate) enum CliError {
         "`--watch` is for people; with `--json`, follow the session with `longhaul session tail ID --json`"
     )]
     WatchWithJson,
+    #[error("a rehearsal plays a script; name its file with `--cassette FILE`")]
+    NoCassette,
+    #[error("only the agent `rehearsal` plays a cassette; leave `--cassette` or `--agent` out")]
+    CassetteOfAnother,
     #[error(
         "`--config` stands before and after the command, and only one place counts; write all of them in one"
     )]
@@ -106,6 +110,8 @@ impl CliError {
             | Self::ValueAsArgument
             | Self::NoSecret
             | Self::WatchWithJson
+            | Self::NoCassette
+            | Self::CassetteOfAnother
             | Self::ScatteredSettings
             | Self::NoHome
             | Self::Unwritable { .. }
@@ -135,6 +141,8 @@ impl CliError {
             | Self::NobodyToAsk
             | Self::ValueAsArgument
             | Self::WatchWithJson
+            | Self::NoCassette
+            | Self::CassetteOfAnother
             | Self::ScatteredSettings
             | Self::SessionWithoutLeaf
             | Self::WeakToken { .. }

@@ -61,6 +61,8 @@ pub struct Drive {
     pub session: SessionId,
     /// Who does it, by name.
     pub agent: String,
+    /// What its provider calls the model, where that is known.
+    pub model: Option<String>,
     pub worktree: String,
     pub branch: String,
     pub warnings: Vec<String>,
@@ -103,7 +105,8 @@ impl System {
         warnings.extend(walls.warning);
         warnings.extend(made.warnings);
         let (worktree, branch) = (made.checkout.path, made.checkout.branch);
-        Ok(Drive { session, agent: assignment.agent(), worktree, branch, warnings })
+        let (agent, model) = (assignment.agent(), assignment.model());
+        Ok(Drive { session, agent, model, worktree, branch, warnings })
     }
 
     /// Waits until a driven session goes no further by itself, and starts its runner again if that has died. `tell` is

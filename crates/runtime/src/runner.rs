@@ -229,7 +229,11 @@ impl Driven<'_> {
 
     /// What walls need is not to be had: a person has to put that right, and nobody tries in vain until then.
     fn give_up_without_walls(&self, error: Error) -> Result<(), Error> {
-        let reason = giving_up::without_walls(self.id, &error);
+        let reason = match &error {
+            Error::Hiring(_) => giving_up::could_not(self.id, &error),
+            _ => None,
+        };
+        let reason = reason.unwrap_or_else(|| giving_up::without_walls(self.id, &error));
         if give_up_what_is_out(self.commands, self.id, self.epoch, reason).is_ok() {
             return Ok(());
         }

@@ -29,6 +29,9 @@ struct Ended<'a> {
     changed_files: Vec<&'a str>,
     /// How many calls were not let through, or could not be made as they were asked for.
     refused_calls: usize,
+    agent: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
     rehearsal: bool,
     /// What is left of the cassette: it does not fit what was done.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +68,9 @@ pub(super) fn show(
             branch,
             changed_files,
             refused_calls: refused.len(),
-            rehearsal: true,
+            agent: row.driven.agent.as_deref().unwrap_or(&drive.agent),
+            model: drive.model.as_deref(),
+            rehearsal: drive.agent == super::REHEARSAL,
             unplayed: left.as_deref(),
         };
         context.output.text("", &ended)?;
