@@ -18,6 +18,7 @@ pub mod retention;
 pub mod scrub;
 pub mod session;
 pub mod time;
+pub mod transcript;
 pub mod trust;
 pub mod units;
 pub mod walk;

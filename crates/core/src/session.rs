@@ -249,6 +249,7 @@ impl Spent {
             | AgentAct::CallFinished { .. }
             | AgentAct::Nudged { .. }
             | AgentAct::Steered { .. }
+            | AgentAct::Compacted { .. }
             | AgentAct::Budgeted { .. } => {}
         }
     }
@@ -412,6 +413,7 @@ impl Session {
             | AgentAct::CallStarted { .. }
             | AgentAct::CallFinished { .. }
             | AgentAct::Nudged { .. }
+            | AgentAct::Compacted { .. }
             | AgentAct::Steered { .. } => {}
         }
     }

@@ -366,6 +366,7 @@ fn answered(turn: u32, answer: Turn, ms: u64, cost_micros: u64) -> AgentAct {
         tool: call.tool,
         arguments: Content::Inline(Value::Object(call.arguments)),
         expect_exit: call.expect_exit,
+        id: None,
     };
     AgentAct::Answered {
         turn,
@@ -379,6 +380,7 @@ fn answered(turn: u32, answer: Turn, ms: u64, cost_micros: u64) -> AgentAct {
         ms,
         cost_micros,
         account: Account::Turn,
+        echo: None,
     }
 }
 

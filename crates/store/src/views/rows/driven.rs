@@ -99,6 +99,7 @@ impl DrivenRow {
             | AgentAct::Failed { .. }
             | AgentAct::Observed { .. }
             | AgentAct::Nudged { .. }
+            | AgentAct::Compacted { .. }
             | AgentAct::Steered { .. } => {}
         }
     }
