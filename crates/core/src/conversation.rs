@@ -22,6 +22,8 @@ const EQUAL_CALLS_STOP: usize = 5;
 /// How often a turn without an answer is asked again, and how long to wait before that.
 const MOST_RETRIES: u32 = 4;
 const FIRST_PAUSE_MS: u64 = 2_000;
+/// How often less is told to a model that has no room for all of it.
+const MOST_OVERFLOWS: usize = 2;
 
 /// The tool with which an agent hands in its step.
 pub const COMPLETE_STEP: &str = "complete_step";
@@ -140,6 +142,7 @@ impl Conversation {
             AgentAct::MadeReady { .. }
             | AgentAct::Requested { .. }
             | AgentAct::Billed { .. }
+            | AgentAct::Compacted { .. }
             | AgentAct::Observed { .. } => {}
             // Somebody else may know an answer.
             AgentAct::Assigned { .. } => self.faults.clear(),
@@ -267,7 +270,11 @@ impl Conversation {
         let judged = self.turns.get(self.judged_from..).unwrap_or_default();
         let mut calls = judged.iter().flat_map(|turn| &turn.calls).rev();
         let Some(last) = calls.next() else { return 0 };
-        1 + calls.take_while(|call| *call == last).count()
+        1 + calls.take_while(|call| call.is_like(last)).count()
+    }
+
+    fn overflows(&self) -> usize {
+        self.faults.iter().filter(|failed| failed.fault == TurnFault::ContextOverflow).count()
     }
 
     fn ask(&self, turn: u32) -> Next {
@@ -279,7 +286,9 @@ impl Conversation {
             | TurnFault::Unscripted
             | TurnFault::BadRequest
             | TurnFault::OverCap => Next::Stop(Stop::NoAnswer(last.fault)),
-            fault if failed > MOST_RETRIES => Next::Stop(Stop::NoAnswer(fault)),
+            fault if failed > MOST_RETRIES || self.overflows() > MOST_OVERFLOWS => {
+                Next::Stop(Stop::NoAnswer(fault))
+            }
             TurnFault::RateLimit | TurnFault::Overloaded | TurnFault::Network => {
                 let pause_ms = last.retry_after_ms.unwrap_or(FIRST_PAUSE_MS << (failed - 1));
                 Next::Ask { turn, pause_ms }
@@ -296,7 +305,7 @@ const fn in_tokens(bytes: u64) -> u64 {
     bytes.div_ceil(4)
 }
 
-fn length(content: &Content) -> u64 {
+pub(crate) fn length(content: &Content) -> u64 {
     match content {
         Content::Inline(Value::String(text)) => text.len() as u64,
         Content::Inline(value) => value.to_string().len() as u64,
@@ -305,6 +314,13 @@ fn length(content: &Content) -> u64 {
 }
 
 impl CallState {
+    /// Whether it is the same call with the same end. What a provider calls it is different each time.
+    fn is_like(&self, other: &Self) -> bool {
+        let (one, two) = (&self.call, &other.call);
+        (&one.tool, &one.arguments, one.expect_exit) == (&two.tool, &two.arguments, two.expect_exit)
+            && self.at == other.at
+    }
+
     fn answered(&self) -> Option<Answered<'_>> {
         match &self.at {
             CallAt::Waiting | CallAt::Started => None,

@@ -22,6 +22,7 @@ pub mod session;
 pub mod succession;
 pub mod taint;
 pub mod time;
+pub mod transcript;
 pub mod trust;
 pub mod units;
 pub mod walk;

@@ -202,6 +202,7 @@ impl Progress {
             | AgentAct::Requested { .. }
             | AgentAct::Billed { .. }
             | AgentAct::Nudged { .. }
+            | AgentAct::Compacted { .. }
             | AgentAct::Steered { .. } => {}
         }
     }

@@ -256,6 +256,7 @@ impl Spent {
             | AgentAct::CallFinished { .. }
             | AgentAct::Nudged { .. }
             | AgentAct::Steered { .. }
+            | AgentAct::Compacted { .. }
             | AgentAct::Budgeted { .. }
             | AgentAct::Woken => {}
         }
@@ -426,6 +427,7 @@ impl Session {
             | AgentAct::CallStarted { .. }
             | AgentAct::CallFinished { .. }
             | AgentAct::Nudged { .. }
+            | AgentAct::Compacted { .. }
             | AgentAct::Steered { .. }
             | AgentAct::Woken => {}
         }

@@ -36,6 +36,9 @@ pub enum AgentAct {
         /// Whose account it is on.
         #[serde(default, skip_serializing_if = "Account::is_turn")]
         account: Account,
+        /// What a provider wants back unchanged whenever the turn is told again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        echo: Option<Content>,
     },
     /// A turn was asked, and no answer came.
     Failed {
@@ -75,6 +78,20 @@ pub enum AgentAct {
     Steered { words: Content, by: String },
     /// What the session may use from here on, all that it used before included.
     Budgeted { caps: Caps, by: String },
+    /// The conversation had no room left. From here on, less of it is told. Turns are counted over the whole session.
+    Compacted {
+        turn: u32,
+        /// Of the turns up to this one, what calls gave and took is told in a line each.
+        results_until: u64,
+        /// The turns up to this one are not told at all.
+        turns_until: u64,
+        /// No result up to here is told any longer than this.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        longest_result: Option<u64>,
+        /// What is told in the place of those turns.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        digest: Option<Content>,
+    },
     /// What a step waited for may be there again, and it goes on by itself.
     Woken,
 }
@@ -158,6 +175,9 @@ pub struct AgentCall {
     /// What a script says a command has to end with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expect_exit: Option<i32>,
+    /// The name that a provider gave it, and wants its result under.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -238,6 +258,9 @@ mod tests {
         r#"{"act":"call_finished","turn":1,"call":0,"tool":"bash","outcome":"stopped","exit":1,"result":{"inline":"so"},"ms":3}"#,
         r#"{"act":"nudged","turn":1,"words":"go on"}"#,
         r#"{"act":"steered","words":{"inline":"left"},"by":"ada"}"#,
+        r#"{"act":"answered","turn":1,"said":{"inline":"so"},"calls":[{"tool":"read","arguments":{"inline":{}},"id":"toolu_1"}],"order":"at_once","usage":{"input":1,"output":2},"ms":3,"account":"bills","echo":{"inline":[]}}"#,
+        r#"{"act":"compacted","turn":9,"results_until":8,"turns_until":0}"#,
+        r#"{"act":"compacted","turn":9,"results_until":8,"turns_until":6,"longest_result":2048,"digest":{"inline":"so far"}}"#,
         r#"{"act":"budgeted","caps":{"tokens":1,"time_ms":2,"money_micros":3,"turns":4,"task_money_micros":5,"day_money_micros":6},"by":"ada"}"#,
     ];
 

@@ -436,9 +436,11 @@ fn agent_parts(act: &mut AgentAct) -> Parts<'_> {
         AgentAct::Assigned { settings, because, .. } => Parts::of(settings).words(because),
         AgentAct::CallFinished { result: content, .. }
         | AgentAct::MadeReady { outcomes: content } => Parts::of(content),
-        AgentAct::Answered { said, calls, .. } => {
-            calls.iter_mut().fold(Parts::of(said), |parts, call| parts.and(&mut call.arguments))
+        AgentAct::Answered { said, calls, echo, .. } => {
+            let parts = echo.iter_mut().fold(Parts::of(said), Parts::and);
+            calls.iter_mut().fold(parts, |parts, call| parts.and(&mut call.arguments).words(&mut call.id))
         }
+        AgentAct::Compacted { digest, .. } => digest.iter_mut().fold(Parts::default(), Parts::and),
         AgentAct::Failed { message: words, .. } | AgentAct::Nudged { words, .. } => {
             Parts::default().words([words])
         }

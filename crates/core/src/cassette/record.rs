@@ -134,6 +134,7 @@ impl Recording {
             | AgentAct::Requested { .. }
             | AgentAct::Billed { .. }
             | AgentAct::CallStarted { .. }
+            | AgentAct::Compacted { .. }
             | AgentAct::Nudged { .. } => {}
         }
     }

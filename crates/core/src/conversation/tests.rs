@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 fn call(tool: &str) -> AgentCall {
-    AgentCall { tool: tool.to_owned(), arguments: Content::Inline(json!({})), expect_exit: None }
+    AgentCall { tool: tool.to_owned(), arguments: Content::Inline(json!({})), expect_exit: None, id: None }
 }
 
 fn answered(turn: u32, tools: &[&str]) -> AgentAct {
@@ -19,6 +19,7 @@ fn answered(turn: u32, tools: &[&str]) -> AgentAct {
         ms: 1,
         cost_micros: 0,
         account: Account::Turn,
+        echo: None,
     }
 }
 
@@ -82,6 +83,7 @@ fn calls_that_belong_together_are_made_at_once() {
         ms,
         cost_micros: 0,
         account: Account::Turn,
+        echo: None,
     }];
     assert_eq!(next(&acts), Next::Call { turn: 1, calls: vec![0, 1] });
 }
@@ -148,6 +150,19 @@ fn the_same_call_again_and_again_gets_a_hint_and_then_an_end() {
 }
 
 #[test]
+fn the_same_call_is_the_same_whatever_a_provider_calls_it() {
+    let mut acts = Vec::new();
+    for turn in 1..=3 {
+        let mut answer = answered(turn, &["read"]);
+        if let AgentAct::Answered { calls, .. } = &mut answer {
+            calls[0].id = Some(format!("toolu_{turn}"));
+        }
+        acts.extend([answer, started(turn, 0), finished(turn, 0)]);
+    }
+    assert!(matches!(next(&acts), Next::Nudge { words: HINT, .. }));
+}
+
+#[test]
 fn a_turn_without_an_answer_is_asked_again_with_patience_where_that_helps() {
     let mut acts = Vec::new();
     for (failures, pause_ms) in [(1, 2_000), (2, 4_000), (3, 8_000), (4, 16_000)] {
@@ -177,6 +192,7 @@ fn a_command_that_ends_otherwise_than_its_script_says_is_an_end() {
         ms,
         cost_micros: 0,
         account: Account::Turn,
+        echo: None,
     };
     let ended = |outcome, exit| AgentAct::CallFinished {
         turn: 1,
@@ -212,7 +228,9 @@ fn what_would_fail_again_is_not_asked_again_and_what_may_pass_is() {
         assert_eq!(next(&[failed(1, fault)]), Next::Stop(Stop::NoAnswer(fault)));
     }
     assert_eq!(next(&[failed(1, TurnFault::Network)]), Next::Ask { turn: 1, pause_ms: 2_000 });
-    assert_eq!(next(&[failed(1, TurnFault::ContextOverflow)]), ask(1));
+    let overflows = [(); 3].map(|()| failed(1, TurnFault::ContextOverflow));
+    assert_eq!((next(&overflows[..1]), next(&overflows[..2])), (ask(1), ask(1)), "it is told less");
+    assert_eq!(next(&overflows), Next::Stop(Stop::NoAnswer(TurnFault::ContextOverflow)));
     let settings = Content::Inline(json!({}));
     let another = AgentAct::Assigned {
         agent: "another".to_owned(),

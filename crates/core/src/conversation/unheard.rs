@@ -94,7 +94,10 @@ impl Unheard {
             | AgentAct::Budgeted { .. }
             | AgentAct::Woken => self.before_answer.clear(),
             // What is counted comes when it comes, and says nothing about who heard what.
-            AgentAct::Requested { .. } | AgentAct::Billed { .. } | AgentAct::Observed { .. } => {}
+            AgentAct::Requested { .. }
+            | AgentAct::Billed { .. }
+            | AgentAct::Observed { .. }
+            | AgentAct::Compacted { .. } => {}
         }
         Ok(())
     }

@@ -43,6 +43,7 @@ fn answered(turn: u32, tools: &[&str]) -> AgentAct {
         tool: (*tool).to_owned(),
         arguments: Content::Inline(json!({})),
         expect_exit: None,
+        id: None,
     };
     serde_json::from_value(json!({
         "act": "answered",

@@ -25,6 +25,7 @@ fn answered(account: Account) -> AgentAct {
         ms: 1,
         cost_micros: 2,
         account,
+        echo: None,
     }
 }
 

@@ -79,6 +79,13 @@ pub enum AgentDid {
         caps: Caps,
         by: String,
     },
+    /// Less of the conversation is told from here on.
+    Compacted {
+        turn: u32,
+        results_until: u64,
+        turns_until: u64,
+        digest: Option<String>,
+    },
     Woken,
 }
 
@@ -136,6 +143,12 @@ impl AgentDid {
             AgentAct::Nudged { turn, words } => Self::Nudged { turn: *turn, words: words.clone() },
             AgentAct::Steered { words, by } => Self::Steered { words: reader.words(words)?, by: by.clone() },
             AgentAct::Budgeted { caps, by } => Self::Budgeted { caps: *caps, by: by.clone() },
+            AgentAct::Compacted { turn, results_until, turns_until, digest, .. } => Self::Compacted {
+                turn: *turn,
+                results_until: *results_until,
+                turns_until: *turns_until,
+                digest: digest.as_ref().map(|digest| reader.words(digest)).transpose()?,
+            },
             AgentAct::Woken => Self::Woken,
         })
     }

@@ -437,6 +437,7 @@ fn answered(turn: u32, answer: Turn, spent: Spending) -> AgentAct {
         tool: call.tool,
         arguments: Content::Inline(Value::Object(call.arguments)),
         expect_exit: call.expect_exit,
+        id: None,
     };
     AgentAct::Answered {
         turn,
@@ -450,6 +451,7 @@ fn answered(turn: u32, answer: Turn, spent: Spending) -> AgentAct {
         ms,
         cost_micros,
         account,
+        echo: None,
     }
 }
 

@@ -171,6 +171,15 @@ fn agent(act: &AgentDid) -> (String, Vec<String>) {
         AgentDid::Nudged { words, .. } => ("the agent was told to go on".to_owned(), vec![words.clone()]),
         AgentDid::Steered { words, by } => (format!("{by} told the agent"), vec![words.clone()]),
         AgentDid::Budgeted { caps, by } => (format!("{by} set the budget"), vec![budget(caps)]),
+        AgentDid::Compacted { turns_until: 0, results_until, .. } => {
+            let turns = count(*results_until, "turn");
+            (format!("the conversation grew long: results of the first {turns} are left out"), Vec::new())
+        }
+        AgentDid::Compacted { turns_until, digest, .. } => {
+            let turns = count(*turns_until, "turn");
+            let line = format!("the conversation grew long: a digest stands for the first {turns}");
+            (line, digest.iter().cloned().collect())
+        }
         AgentDid::Woken => ("what it waited for is due, and it goes on".to_owned(), Vec::new()),
     }
 }

@@ -118,6 +118,7 @@ fn answered(turn: u32, say: &str, calls: &[(&str, Value)]) -> AgentAct {
         tool: (*tool).to_owned(),
         arguments: Content::Inline(arguments.clone()),
         expect_exit: None,
+        id: None,
     };
     AgentAct::Answered {
         turn,
@@ -128,6 +129,7 @@ fn answered(turn: u32, say: &str, calls: &[(&str, Value)]) -> AgentAct {
         ms: 1,
         cost_micros: 0,
         account: Account::Turn,
+        echo: None,
     }
 }
 

@@ -106,6 +106,7 @@ impl DrivenRow {
             | AgentAct::Failed { .. }
             | AgentAct::Observed { .. }
             | AgentAct::Nudged { .. }
+            | AgentAct::Compacted { .. }
             | AgentAct::Steered { .. }
             | AgentAct::Woken => {}
         }
