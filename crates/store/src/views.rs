@@ -18,7 +18,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use crate::error::StoreError;
 use crate::log::{DamagedRow, Decision, Log};
 use crate::sqlite::connection::be_patient;
-pub use rows::{DrivenRow, GateRow, Row, SessionRow, SessionStatus, Waiting, WorkspaceRow};
+pub use rows::{CostRow, Costs, DrivenRow, GateRow, Row, SessionRow, SessionStatus, Waiting, WorkspaceRow};
 
 /// Raised whenever the same log gives other rows.
 const VERSION: u32 = 6;
