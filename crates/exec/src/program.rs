@@ -47,6 +47,8 @@ pub enum Stdin {
     Null,
     /// These bytes, then the end of the file.
     Bytes(Vec<u8>),
+    /// What it is sent while it runs. What it prints is then not captured but heard there: see [`crate::Talk`].
+    Talk,
 }
 
 impl Program {
@@ -218,6 +220,7 @@ impl fmt::Debug for Stdin {
         match self {
             Self::Null => formatter.write_str("Null"),
             Self::Bytes(bytes) => write!(formatter, "Bytes({} bytes)", bytes.len()),
+            Self::Talk => formatter.write_str("Talk"),
         }
     }
 }
