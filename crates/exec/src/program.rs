@@ -148,6 +148,13 @@ impl Program {
         self
     }
 
+    /// Whether the program will see this variable.
+    pub fn has_variable(&self, name: &OsStr) -> bool {
+        let by_walls =
+            self.sandbox.as_ref().is_some_and(|walls| walls.set.iter().any(|(set, _)| set == name));
+        by_walls || self.variable(name).is_some()
+    }
+
     /// The whole environment in a sandbox, but for our own mark.
     pub(crate) fn variables_inside(&self, sandbox: &Sandbox) -> Vec<(OsString, OsString)> {
         let mut variables: Vec<(OsString, OsString)> = match &self.environment {

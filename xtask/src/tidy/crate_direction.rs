@@ -20,6 +20,7 @@ const WALLS: &[Wall] = &[
     Wall { package: "longhaul-store", may_use: &["longhaul-events", "longhaul-core"] },
     Wall { package: "longhaul-agent", may_use: &["longhaul-events", "longhaul-core", "longhaul-exec"] },
     Wall { package: "longhaul-gateway", may_use: &["longhaul-core"] },
+    Wall { package: "longhaul-acp", may_use: &["longhaul-events", "longhaul-exec"] },
     Wall { package: "longhaul-forge", may_use: &["longhaul-events", "longhaul-core", "longhaul-git"] },
     Wall {
         package: "longhaul-runtime",
@@ -31,6 +32,7 @@ const WALLS: &[Wall] = &[
             "longhaul-git",
             "longhaul-agent",
             "longhaul-gateway",
+            "longhaul-acp",
             "longhaul-forge",
         ],
     },
@@ -47,6 +49,7 @@ const WALLS: &[Wall] = &[
             "longhaul-git",
             "longhaul-agent",
             "longhaul-gateway",
+            "longhaul-acp",
             "longhaul-forge",
             "longhaul-runtime",
             "longhaul-mcp",
