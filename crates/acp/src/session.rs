@@ -237,7 +237,10 @@ impl Session {
                 Ok(None) => continue,
                 Err(trouble) => return Err(self.fail(trouble)),
             };
-            heard_at = Instant::now();
+            // A session is made in one go: whoever only chatters meanwhile is as good as silent.
+            if let OnStop::Cancel = on_stop {
+                heard_at = Instant::now();
+            }
             match message {
                 Message::Answer { id: answered, result } if answered == id => {
                     return Ok(match result {
