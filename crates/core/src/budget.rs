@@ -4,33 +4,20 @@
 //! unless that fits; what it did use counts afterwards. All sums are whole numbers, money in millionths of a dollar.
 
 mod clock;
+mod price;
 #[cfg(test)]
 mod tests;
 
 use longhaul_events::{Caps, Reason, SessionId, Timestamp, TokenCount};
 
 pub use clock::WallClock;
+pub use price::{LongInput, Price, Pricing};
 
 use crate::units::{
     parse_count, parse_duration_ms, parse_money_micros, show_count, show_duration, show_money,
 };
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-const MILLION: u128 = 1_000_000;
-
-/// What a million tokens cost, in millionths of a dollar.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Price {
-    pub input_micros: u64,
-    pub output_micros: u64,
-}
-
-/// What is known of an agent's price.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pricing {
-    Known(Price),
-    Unknown,
-}
 
 /// What was used so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -77,29 +64,6 @@ pub enum Error {
     UnknownPrice,
     #[error("that is not enough to go on with: {message}; give more than that")]
     TooLittle { message: String },
-}
-
-impl Price {
-    /// What so many tokens cost. A part of a millionth counts as a whole one.
-    pub fn of(self, tokens: TokenCount) -> u64 {
-        let input = u128::from(tokens.input) * u128::from(self.input_micros);
-        let output = u128::from(tokens.output) * u128::from(self.output_micros);
-        u64::try_from(input.saturating_add(output).div_ceil(MILLION)).unwrap_or(u64::MAX)
-    }
-
-    pub fn is_free(self) -> bool {
-        self == Self::default()
-    }
-}
-
-impl Pricing {
-    /// The price, without which no cap on money could be held.
-    pub const fn known(self) -> Result<Price, Error> {
-        match self {
-            Self::Known(price) => Ok(price),
-            Self::Unknown => Err(Error::UnknownPrice),
-        }
-    }
 }
 
 impl Limit {
@@ -172,7 +136,7 @@ impl Exceeded {
 
 /// Whether a turn may be asked: what it may use at most has to fit.
 pub fn before_turn(caps: &Caps, used: &Used, turn: TokenCount, price: Price) -> Result<(), Exceeded> {
-    let money = price.of(turn);
+    let money = price.at_most(turn);
     let tokens = turn.input.saturating_add(turn.output);
     let wants = [
         (Limit::Turns, caps.turns, used.turns, 1),

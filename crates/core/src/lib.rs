@@ -15,6 +15,7 @@ pub mod init;
 pub mod outcome;
 pub mod progress;
 pub mod retention;
+pub mod roster;
 pub mod scrub;
 pub mod session;
 pub mod time;
