@@ -35,7 +35,16 @@ pub(crate) struct Command {
     pub(crate) args: Vec<OsString>,
     pub(crate) directory: PathBuf,
     pub(crate) variables: Vec<(OsString, OsString)>,
-    pub(crate) stdin: Option<Vec<u8>>,
+    pub(crate) stdin: Input,
+}
+
+/// What the program reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Input {
+    Nothing,
+    Bytes(Vec<u8>),
+    /// From a descriptor that comes after the plan.
+    Handed,
 }
 
 /// Why a policy cannot be carried out here.
@@ -125,7 +134,14 @@ impl Plan {
             to.text(name);
             to.text(value);
         });
-        to.list(self.command.stdin.as_slice(), |to, bytes| to.bytes(bytes));
+        match &self.command.stdin {
+            Input::Nothing => to.number(0),
+            Input::Bytes(bytes) => {
+                to.number(1);
+                to.bytes(bytes);
+            }
+            Input::Handed => to.number(2),
+        }
         to.finish()
     }
 
@@ -153,7 +169,7 @@ impl Plan {
             args: from.list(Reader::text)?,
             directory: from.path()?,
             variables: from.list(|from| Ok((from.text()?, from.text()?)))?,
-            stdin: from.list(Reader::bytes)?.pop(),
+            stdin: input(&mut from)?,
         };
         let gateway = gateway.into_iter().next();
         Ok(Self { level, network, read_only, writable, hidden, links, home, limits, gateway, grace, command })
@@ -163,6 +179,15 @@ impl Plan {
 impl Command {
     pub(super) fn is_trial(&self) -> bool {
         self.name == OsStr::new("")
+    }
+}
+
+fn input(from: &mut Reader<'_>) -> io::Result<Input> {
+    match from.number()? {
+        0 => Ok(Input::Nothing),
+        1 => Ok(Input::Bytes(from.bytes()?)),
+        2 => Ok(Input::Handed),
+        _ => Err(cut_off()),
     }
 }
 
@@ -212,7 +237,7 @@ mod tests {
             args: vec!["-".into()],
             directory: "/usr".into(),
             variables: vec![("A".into(), "b".into())],
-            stdin: Some(b"text".to_vec()),
+            stdin: Input::Bytes(b"text".to_vec()),
         };
         Plan::new(sandbox, command, Duration::from_secs(2))
     }
