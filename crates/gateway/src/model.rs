@@ -102,7 +102,7 @@ impl Models {
         match proxy::send(stream, request).await {
             Ok(response) => {
                 if let Some(sent) = sent {
-                    sent.is_answered();
+                    sent.answered();
                 }
                 self.counted(ask, estimate, response)
             }

@@ -355,7 +355,7 @@ fn a_fork_bomb_is_held_by_the_limit_while_others_work_and_is_dead_afterwards() {
 /// How many processes and threads the limit counts that are there already.
 fn tasks_of_this_user() -> u64 {
     let own = rustix::process::getuid().as_raw();
-    let entries = fs::read_dir("/proc").unwrap().flatten();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let texts = entries.filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok());
     let field = |text: &str, name: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(name))?;

@@ -17,7 +17,7 @@ impl Unanswered {
     }
 
     /// The answer counts from here on.
-    pub(super) fn is_answered(mut self) {
+    pub(super) fn answered(mut self) {
         self.estimate = None;
     }
 }
