@@ -9,6 +9,7 @@ mod crew;
 mod falling_back;
 mod gather;
 mod giving_up;
+mod hidden;
 mod interrupted;
 pub(crate) mod leftovers;
 mod limits;
