@@ -265,13 +265,8 @@ impl Error {
             Self::Workflow(problem) => problem.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
-            Self::Worktree(
-                WorktreeError::Name(_)
-                | WorktreeError::Unknown(_)
-                | WorktreeError::NoSuchSnapshot(_)
-                | WorktreeError::Ambiguous { .. },
-            )
-            | Self::MalformedHandle(_)
+            Self::Worktree(error) => error.kind(),
+            Self::MalformedHandle(_)
             | Self::UnknownSession(_)
             | Self::NoSuchSession(_)
             | Self::AmbiguousSession { .. }
@@ -290,8 +285,7 @@ impl Error {
             | Self::NeverHandedOut { .. }
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
-            Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
-            | Self::ForgedHandle(_)
+            Self::ForgedHandle(_)
             | Self::NotForNotes
             | Self::NotForAnswers
             | Self::Session(_)
@@ -312,7 +306,6 @@ impl Error {
             | Self::TooMuchToVouch { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
-            | Self::Worktree(WorktreeError::Malformed { .. })
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
             | Self::WriteFile { .. }
