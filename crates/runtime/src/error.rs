@@ -189,12 +189,6 @@ pub enum Kind {
     Bug,
 }
 
-impl From<longhaul_core::roster::NoAgent> for Error {
-    fn from(nobody: longhaul_core::roster::NoAgent) -> Self {
-        Self::Hiring(nobody.into())
-    }
-}
-
 impl From<longhaul_core::taint::Refusal> for Error {
     fn from(refusal: longhaul_core::taint::Refusal) -> Self {
         Self::Hiring(refusal.into())
@@ -301,13 +295,8 @@ impl Error {
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Hiring(error) => error.kind(),
-            Self::Worktree(
-                WorktreeError::Name(_)
-                | WorktreeError::Unknown(_)
-                | WorktreeError::NoSuchSnapshot(_)
-                | WorktreeError::Ambiguous { .. },
-            )
-            | Self::MalformedHandle(_)
+            Self::Worktree(error) => error.kind(),
+            Self::MalformedHandle(_)
             | Self::UnknownSession(_)
             | Self::NoSuchSession(_)
             | Self::AmbiguousSession { .. }
@@ -330,8 +319,7 @@ impl Error {
             | Self::NewAgent(_)
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
-            Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
-            | Self::ForgedHandle(_)
+            Self::ForgedHandle(_)
             | Self::NotForNotes
             | Self::NotForAnswers
             | Self::Session(_)
@@ -353,7 +341,6 @@ impl Error {
             | Self::AgentExists { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
-            | Self::Worktree(WorktreeError::Malformed { .. })
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
             | Self::WriteFile { .. }

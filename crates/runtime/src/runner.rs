@@ -231,7 +231,9 @@ impl Driven<'_> {
     /// What walls need is not to be had: a person has to put that right, and nobody tries in vain until then.
     fn give_up_without_walls(&self, error: Error) -> Result<(), Error> {
         let reason = match &error {
-            Error::Hiring(_) => giving_up::could_not(self.id, &error),
+            Error::Hiring(_) | Error::NoKey { .. } | Error::Roster(_) => {
+                giving_up::could_not(self.id, &error)
+            }
             _ => None,
         };
         let reason = reason.unwrap_or_else(|| giving_up::without_walls(self.id, &error));

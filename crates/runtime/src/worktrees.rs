@@ -31,7 +31,7 @@ pub(crate) use setup::SetUp;
 pub use setup::{SetupOutcome, SetupReport};
 pub(crate) use since::NOTHING_KEPT;
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::places::Places;
 use crate::system::System;
 use crate::workspaces;
@@ -65,6 +65,16 @@ impl WorktreeError {
             Self::Ambiguous { .. } => "E0704",
             Self::NoSuchSnapshot(_) => "E0705",
             Self::Copy { .. } => "E0706",
+        }
+    }
+
+    pub(crate) const fn kind(&self) -> Kind {
+        match self {
+            Self::Name(_) | Self::Unknown(_) | Self::NoSuchSnapshot(_) | Self::Ambiguous { .. } => {
+                Kind::Usage
+            }
+            Self::NoRepository(_) | Self::Copy { .. } => Kind::Refused,
+            Self::Malformed { .. } => Kind::Environment,
         }
     }
 }

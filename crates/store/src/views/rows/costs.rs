@@ -54,7 +54,9 @@ impl Costs {
             | AgentAct::CallFinished { .. }
             | AgentAct::Nudged { .. }
             | AgentAct::Steered { .. }
-            | AgentAct::Budgeted { .. } => {}
+            | AgentAct::Budgeted { .. }
+            | AgentAct::Compacted { .. }
+            | AgentAct::Woken => {}
         }
     }
 
