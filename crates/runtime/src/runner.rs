@@ -40,9 +40,9 @@ use serde_json::{Value, json};
 use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::{DrivenError, Error};
-use crate::gateway::{TOKEN_VARIABLE, Token};
+use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
-use crew::{Crew, Lease};
+use crew::Crew;
 pub(crate) use assignment::{Assignment, PinnedReach, Staff, Who};
 use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
@@ -90,7 +90,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(Error::Session(Rejection::Stopping { .. })) => continue,
             Err(error) => return Err(error),
         };
-        let opened = piece.crew().map(|crew| crew.open_gateway(system, Lease { session: id, epoch }, &token)).transpose();
+        let opened = piece.crew().map(|crew| crew.open_gateway(system, gateway::Driven { session: id, driver: epoch }, &token)).transpose();
         let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
