@@ -4,33 +4,21 @@
 //! unless that fits; what it did use counts afterwards. All sums are whole numbers, money in millionths of a dollar.
 
 mod clock;
+mod price;
 #[cfg(test)]
 mod tests;
 
 use longhaul_events::{Caps, Reason, SessionId, Timestamp, TokenCount};
 
 pub use clock::WallClock;
+pub use price::{LongInput, Price, Pricing};
 
+use crate::parking::ParkCode;
 use crate::units::{
     parse_count, parse_duration_ms, parse_money_micros, show_count, show_duration, show_money,
 };
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-const MILLION: u128 = 1_000_000;
-
-/// What a million tokens cost, in millionths of a dollar.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Price {
-    pub input_micros: u64,
-    pub output_micros: u64,
-}
-
-/// What is known of an agent's price.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Pricing {
-    Known(Price),
-    Unknown,
-}
 
 /// What was used so far.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -79,39 +67,16 @@ pub enum Error {
     TooLittle { message: String },
 }
 
-impl Price {
-    /// What so many tokens cost. A part of a millionth counts as a whole one.
-    pub fn of(self, tokens: TokenCount) -> u64 {
-        let input = u128::from(tokens.input) * u128::from(self.input_micros);
-        let output = u128::from(tokens.output) * u128::from(self.output_micros);
-        u64::try_from(input.saturating_add(output).div_ceil(MILLION)).unwrap_or(u64::MAX)
-    }
-
-    pub fn is_free(self) -> bool {
-        self == Self::default()
-    }
-}
-
-impl Pricing {
-    /// The price, without which no cap on money could be held.
-    pub const fn known(self) -> Result<Price, Error> {
-        match self {
-            Self::Known(price) => Ok(price),
-            Self::Unknown => Err(Error::UnknownPrice),
-        }
-    }
-}
-
 impl Limit {
     /// The code of the reason that a session is parked with.
-    pub const fn code(self) -> &'static str {
+    pub const fn code(self) -> ParkCode {
         match self {
-            Self::Tokens => "budget_tokens",
-            Self::Time => "budget_time",
-            Self::Money => "budget_money",
-            Self::Turns => "budget_turns",
-            Self::TaskMoney => "budget_task_money",
-            Self::DayMoney => "budget_day_money",
+            Self::Tokens => ParkCode::BudgetTokens,
+            Self::Time => ParkCode::BudgetTime,
+            Self::Money => ParkCode::BudgetMoney,
+            Self::Turns => ParkCode::BudgetTurns,
+            Self::TaskMoney => ParkCode::BudgetTaskMoney,
+            Self::DayMoney => ParkCode::BudgetDayMoney,
         }
     }
 
@@ -166,13 +131,13 @@ impl Exceeded {
             let needs = limit.show(needs);
             format!("the budget is {cap_words}, {used_words} are used, and the next turn may need {needs}")
         };
-        Reason::new(limit.code(), message, limit.remedy(id, cap))
+        limit.code().reason(message, limit.remedy(id, cap))
     }
 }
 
 /// Whether a turn may be asked: what it may use at most has to fit.
 pub fn before_turn(caps: &Caps, used: &Used, turn: TokenCount, price: Price) -> Result<(), Exceeded> {
-    let money = price.of(turn);
+    let money = price.at_most(turn);
     let tokens = turn.input.saturating_add(turn.output);
     let wants = [
         (Limit::Turns, caps.turns, used.turns, 1),
@@ -260,12 +225,6 @@ pub fn amount(name: &str, text: &str) -> Result<u64, String> {
         )),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// Whether what was parked for this reason goes on once there are means again: a larger budget, a key, room at the
-/// provider.
-pub fn is_lifted_by_means(code: &str) -> bool {
-    code.starts_with("budget_") || matches!(code, "usage_limit" | "no_answer" | "auth")
 }
 
 /// The day that money is counted for, by universal time.

@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 pub use file::parse;
 pub use record::{Recorded, Recording};
 pub use tape::{Tape, Unplayed, Unscripted};
+pub(crate) use write::quoted;
 pub use write::write;
 
 use crate::budget::Pricing;

@@ -3,6 +3,7 @@
 //! Each key is one row of [`KEYS`]. A file with an unknown key or a wrong value is refused whole, with the
 //! place: a setting that is silently ignored is worse than none.
 
+mod agents;
 mod budget;
 mod checkout;
 mod sandbox;
@@ -14,6 +15,7 @@ use serde::de::{SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_saphyr::Spanned;
 
+pub use agents::AgentsConfig;
 pub use checkout::{CheckoutConfig, CopiedFile, SetupCommand};
 pub use sandbox::{SandboxConfig, SandboxLevel, SandboxNetwork};
 
@@ -50,6 +52,20 @@ enum Kind {
 }
 
 pub const KEYS: &[Key] = &[
+    Key {
+        path: agents::DEFAULT,
+        default: "",
+        about: "who is asked where nobody else is named: an agent of `agent list`, or `PROVIDER/MODEL`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: agents::LIGHT,
+        default: "",
+        about: "who is asked for light work, and with commas who instead if that one cannot be",
+        kind: Kind::Text,
+    },
+    Key { path: agents::STANDARD, default: "", about: "the same for usual work", kind: Kind::Text },
+    Key { path: agents::HEAVY, default: "", about: "the same for hard work", kind: Kind::Text },
     Key {
         path: BINDINGS,
         default: "",
@@ -200,6 +216,8 @@ pub enum Error {
 /// The settings in force, each with its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
+    /// Who is asked.
+    pub agents: AgentsConfig,
     /// Slots of WorkRail workflows, each with the id of what fills it.
     pub bindings: BTreeMap<String, String>,
     pub retention_blobs_ms: u64,
@@ -250,7 +268,9 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
     ];
     let walls = file.sandbox.unwrap_or_default().read().map_err(error)?;
     let mut layer = Vec::new();
-    for (key, value) in values.into_iter().chain(file.budget.unwrap_or_default().values()).chain(walls) {
+    let asked = file.agents.unwrap_or_default().values();
+    let values = values.into_iter().chain(file.budget.unwrap_or_default().values()).chain(walls).chain(asked);
+    for (key, value) in values {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
             layer.push((key_of(key)?, value.value, origin));
@@ -262,6 +282,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
+    agents: Option<agents::Section>,
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
     retention: Option<Retention>,
@@ -380,6 +401,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     let checkout = checkout::resolve(layers, &mut rows)?;
     let sandbox = sandbox::resolve(&rows)?;
     Ok(Config {
+        agents: agents::resolve(&rows)?,
         bindings,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
@@ -467,6 +489,10 @@ mod tests {
         assert_eq!(
             origins(&config),
             [
+                "agents.default= (default)",
+                "agents.tiers.light= (default)",
+                "agents.tiers.standard= (default)",
+                "agents.tiers.heavy= (default)",
                 "bindings= (default)",
                 "budget.session.tokens=400k (default)",
                 "budget.session.time=60m (default)",
@@ -505,6 +531,10 @@ mod tests {
         assert_eq!(
             origins(&config),
             [
+                "agents.default= (default)",
+                "agents.tiers.light= (default)",
+                "agents.tiers.standard= (default)",
+                "agents.tiers.heavy= (default)",
                 "bindings= (default)",
                 "budget.session.tokens=400k (default)",
                 "budget.session.time=60m (default)",
@@ -536,7 +566,7 @@ mod tests {
         let bound: Vec<(&str, &str)> =
             config.bindings.iter().map(|(slot, target)| (&**slot, &**target)).collect();
         assert_eq!(bound, [("plan", "routine.plan"), ("review", "mine.review"), ("third", "a.b")]);
-        assert_eq!(origins(&config)[0], "bindings=plan=routine.plan,review=mine.review,third=a.b (--config)");
+        assert_eq!(origins(&config)[4], "bindings=plan=routine.plan,review=mine.review,third=a.b (--config)");
     }
 
     #[test]

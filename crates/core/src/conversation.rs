@@ -5,8 +5,13 @@
 
 #[cfg(test)]
 mod tests;
+mod unheard;
 
-use longhaul_events::{AgentAct, AgentCall, CallOrder, CallOutcome, Content, TokenCount, TurnFault};
+pub use unheard::Unheard;
+
+use longhaul_events::{
+    AgentAct, AgentCall, CallOrder, CallOutcome, Content, Timestamp, TokenCount, TurnFault,
+};
 use serde_json::Value;
 
 /// How often an agent that only talks is told to go on.
@@ -19,6 +24,9 @@ const MOST_RETRIES: u32 = 4;
 const FIRST_PAUSE_MS: u64 = 2_000;
 /// How often less is told to a model that has no room for all of it.
 const MOST_OVERFLOWS: usize = 2;
+
+/// The tool with which an agent hands in its step.
+pub const COMPLETE_STEP: &str = "complete_step";
 
 const NUDGE: &str = "You ended your turn without a call. Go on with the step; when it is done, hand it in with complete_step. If \
      you cannot go on, say why with report_issue and hand in what you have.";
@@ -69,6 +77,7 @@ enum CallAt {
 struct FailedTurn {
     fault: TurnFault,
     retry_after_ms: Option<u64>,
+    resets_at: Option<Timestamp>,
 }
 
 /// What has to be done next.
@@ -137,8 +146,8 @@ impl Conversation {
             | AgentAct::Observed { .. } => {}
             // Somebody else may know an answer.
             AgentAct::Assigned { .. } => self.faults.clear(),
-            // Whoever gave it means to go on wants to try again.
-            AgentAct::Budgeted { .. } => self.faults.clear(),
+            // Whoever gave it means to go on wants to try again; or there are means again by themselves.
+            AgentAct::Budgeted { .. } | AgentAct::Woken => self.faults.clear(),
             AgentAct::Answered { turn, calls, order, usage, .. } => {
                 let calls_are_none = calls.is_empty();
                 let calls =
@@ -153,8 +162,9 @@ impl Conversation {
                 self.last_usage = *usage;
                 self.told_bytes = 0;
             }
-            AgentAct::Failed { fault, retry_after_ms, .. } => {
-                self.faults.push(FailedTurn { fault: *fault, retry_after_ms: *retry_after_ms });
+            AgentAct::Failed { fault, retry_after_ms, resets_at, .. } => {
+                let (fault, retry_after_ms, resets_at) = (*fault, *retry_after_ms, *resets_at);
+                self.faults.push(FailedTurn { fault, retry_after_ms, resets_at });
             }
             AgentAct::CallStarted { turn, call } => self.put(*turn, *call, CallAt::Started),
             AgentAct::CallFinished { turn, call, outcome, exit, result, .. } => {
@@ -206,6 +216,11 @@ impl Conversation {
     /// What somebody told the agent since its last turn.
     pub fn told(&self) -> &[Content] {
         &self.told
+    }
+
+    /// When the limit that the newest turn ran into is new again, as far as somebody said.
+    pub fn resets_at(&self) -> Option<Timestamp> {
+        self.faults.last().and_then(|failed| failed.resets_at)
     }
 
     /// The number of the last turn that was answered.

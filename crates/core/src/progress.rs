@@ -42,7 +42,7 @@ pub struct StepProgress {
     pub calls_done: u32,
     /// When it was reached last.
     pub since: Option<Timestamp>,
-    /// How long it took, as far as it is done.
+    /// How long it was at work. While it waits for a person nobody works.
     pub spent_ms: u64,
 }
 
@@ -134,7 +134,7 @@ impl Progress {
                 self.calls.clear();
                 self.now = Now::Over { outcome: outcome.clone() };
             }
-            SessionEvent::Rewound { to, .. } => self.go_back(*to),
+            SessionEvent::Rewound { to, .. } => self.go_back(*to, at),
             SessionEvent::Opened { .. }
             | SessionEvent::WorkflowPinned { .. }
             | SessionEvent::DriverTaken { .. }
@@ -187,6 +187,7 @@ impl Progress {
             AgentAct::Assigned { .. }
             | AgentAct::MadeReady { .. }
             | AgentAct::Budgeted { .. }
+            | AgentAct::Woken
             | AgentAct::Failed { .. }
             | AgentAct::Requested { .. }
             | AgentAct::Billed { .. }
@@ -214,6 +215,7 @@ impl Progress {
         });
         self.nodes.insert(node, place);
         let reached = &mut self.steps[place];
+        reached.count_until(at);
         if state == StepState::AtWork {
             reached.visits += 1;
             (reached.turns, reached.calls, reached.calls_done) = (0, 0, 0);
@@ -224,17 +226,16 @@ impl Progress {
 
     fn set(&mut self, node: NodeId, state: StepState, at: Timestamp) {
         if let Some(step) = self.step(node) {
-            if let Some(since) = step.since.filter(|_| step.state != StepState::Done) {
-                step.spent_ms = step.spent_ms.saturating_add(at.since_ms(since));
-            }
+            step.count_until(at);
             (step.state, step.since) = (state, Some(at));
         }
     }
 
     /// What came after it has to be done again.
-    fn go_back(&mut self, to: NodeId) {
+    fn go_back(&mut self, to: NodeId, at: Timestamp) {
         let Some(place) = self.nodes.get(&to) else { return };
         for step in self.steps.iter_mut().skip(*place) {
+            step.count_until(at);
             step.state = StepState::Ahead;
         }
     }
@@ -244,6 +245,12 @@ impl StepProgress {
     const fn new(step: StepId, title: String) -> Self {
         let state = StepState::Ahead;
         Self { step, title, state, visits: 0, turns: 0, calls: 0, calls_done: 0, since: None, spent_ms: 0 }
+    }
+
+    fn count_until(&mut self, at: Timestamp) {
+        if let Some(since) = self.since.filter(|_| self.state == StepState::AtWork) {
+            self.spent_ms = self.spent_ms.saturating_add(at.since_ms(since));
+        }
     }
 }
 

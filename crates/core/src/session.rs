@@ -16,6 +16,8 @@
 //! | not cancelled | rewind | `Rewound`, `Forked`, `StepHandedOut` |
 //! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | set budget | (`Unparked`), `Agent` |
+//! | parked, waits for what comes by itself | wake, once it is due | `Unparked`, `Agent` |
+//! | any | bill | `Agent` |
 //! | open | request stop | `StopRequested`; nobody takes the lease after it |
 //! | step out, or parked at one | steer | (`Unparked`), `Agent` |
 //! | open | close | `Closed` |
@@ -37,8 +39,8 @@ use std::collections::BTreeMap;
 
 use longhaul_events::{
     Account, AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, Held, NodeId,
-    Nonce, OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp,
-    TokenCount, Urgency, WorkspaceId,
+    Nonce, OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint,
+    Timestamp, TokenCount, Urgency, Waits, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -51,7 +53,7 @@ pub use decide::ATTEMPTS_LEFT;
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 7;
+pub const FOLD_VERSION: u32 = 8;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -87,6 +89,8 @@ pub struct Session {
     /// The agent of ours that does its steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    #[serde(default, skip_serializing_if = "Taint::is_clean")]
+    pub taint: Taint,
     /// What the agents that we drive have used so far.
     #[serde(default, skip_serializing_if = "Spent::is_nothing")]
     pub spent: Spent,
@@ -208,6 +212,9 @@ pub struct Park {
     /// The first reason: its code, and in words.
     pub code: String,
     pub because: String,
+    /// What comes by itself, after which it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Waits>,
 }
 
 /// What turns have cost.
@@ -250,7 +257,8 @@ impl Spent {
             | AgentAct::Nudged { .. }
             | AgentAct::Steered { .. }
             | AgentAct::Compacted { .. }
-            | AgentAct::Budgeted { .. } => {}
+            | AgentAct::Budgeted { .. }
+            | AgentAct::Woken => {}
         }
     }
 
@@ -319,6 +327,7 @@ impl Session {
             returns: 0,
             steps_finished: 0,
             agent: None,
+            taint: Taint::Clean,
             spent: Spent::default(),
             caps: None,
             phase: 0,
@@ -371,8 +380,9 @@ impl Session {
             SessionEvent::WorkFinished { .. }
             | SessionEvent::GateAnswered { .. }
             | SessionEvent::GateExpired { .. } => self.at = At::Nothing,
-            SessionEvent::Parked { node, after, step, reasons, place } => {
-                self.stand(place, At::Parked(self.park_at(*node, *after, step, reasons)));
+            SessionEvent::Parked { node, after, step, reasons, place, waits } => {
+                let park = Park { waits: waits.clone(), ..self.park_at(*node, *after, step, reasons) };
+                self.stand(place, At::Parked(park));
             }
             SessionEvent::Unparked { node, nonce, step, by: _ } => {
                 self.at = At::Step(Tip::new(*node, *nonce, step));
@@ -402,7 +412,11 @@ impl Session {
     fn take_act(&mut self, act: &AgentAct) {
         self.spent.add(act);
         match act {
-            AgentAct::Assigned { agent, .. } => self.agent = Some(agent.clone()),
+            AgentAct::Assigned { agent, taint, .. } => {
+                self.agent = Some(agent.clone());
+                // Whatever came from outside stays in what was said and done.
+                self.taint = self.taint.max(*taint);
+            }
             AgentAct::Budgeted { caps, .. } => self.caps = Some(*caps),
             AgentAct::MadeReady { .. }
             | AgentAct::Answered { .. }
@@ -414,7 +428,8 @@ impl Session {
             | AgentAct::CallFinished { .. }
             | AgentAct::Nudged { .. }
             | AgentAct::Compacted { .. }
-            | AgentAct::Steered { .. } => {}
+            | AgentAct::Steered { .. }
+            | AgentAct::Woken => {}
         }
     }
 
@@ -423,7 +438,7 @@ impl Session {
         let out = self.tip().map(|tip| tip.node).filter(|out| after == Some(*out));
         let (code, because) =
             reasons.first().map(|first| (first.code.clone(), first.message.clone())).unwrap_or_default();
-        Park { node, step: step.clone(), out, code, because }
+        Park { node, step: step.clone(), out, code, because, waits: None }
     }
 
     fn start_work(&mut self, epoch: Epoch) {

@@ -10,7 +10,16 @@ use crate::time::Timestamp;
 #[serde(tag = "act", rename_all = "snake_case", deny_unknown_fields)]
 pub enum AgentAct {
     /// Who answers from here on, with all that another process needs to go on with it.
-    Assigned { agent: String, settings: Content },
+    Assigned {
+        agent: String,
+        settings: Content,
+        /// Why it is somebody else than before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
+        /// Where what it works on comes from.
+        #[serde(default, skip_serializing_if = "Taint::is_clean")]
+        taint: Taint,
+    },
     /// The set-up commands of the checkout were run, and went like this.
     MadeReady { outcomes: Content },
     /// A turn has its answer, and is never asked again.
@@ -83,6 +92,24 @@ pub enum AgentAct {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         digest: Option<Content>,
     },
+    /// What a step waited for may be there again, and it goes on by itself.
+    Woken,
+}
+
+/// Whether a session works on text that came from outside, from people that nobody here knows.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Taint {
+    #[default]
+    Clean,
+    Outside,
+}
+
+impl Taint {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+    pub fn is_clean(&self) -> bool {
+        *self == Self::Clean
+    }
 }
 
 /// What a session may use. Money is in millionths of a dollar.
@@ -213,6 +240,8 @@ mod tests {
     /// Every act that was ever shipped, as it was stored.
     const ACTS: &[&str] = &[
         r#"{"act":"assigned","agent":"rehearsal","settings":{"inline":{}}}"#,
+        r#"{"act":"assigned","agent":"b","settings":{"inline":{}},"because":"a is used up","taint":"outside"}"#,
+        r#"{"act":"woken"}"#,
         r#"{"act":"answered","turn":1,"said":{"inline":"so"},"calls":[],"order":"at_once","usage":{"input":1,"output":2},"ms":3}"#,
         r#"{"act":"answered","turn":1,"said":{"inline":"so"},"calls":[],"order":"one_by_one","usage":{"input":1,"output":2},"ms":3,"cost_micros":4}"#,
         r#"{"act":"failed","turn":1,"fault":"stalled","message":"nothing came","ms":3}"#,

@@ -16,14 +16,14 @@ mod walk;
 mod workspace;
 
 pub use agent::{
-    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Caps, Held, ModelUsage, TokenCount, TurnFault,
+    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Caps, Held, ModelUsage, Taint, TokenCount, TurnFault,
 };
 pub use base32::{decode_base32, encode_base32};
 pub use checkout::{CheckoutKind, OwnCheckout};
 pub use content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch};
 pub use ids::{Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, WorkspaceId};
-pub use session::{CloseOutcome, Driver, ReportKind, SessionEvent, Urgency};
+pub use session::{CloseOutcome, Driver, ReportKind, SessionEvent, Urgency, Waits};
 pub use stream::{StreamId, StreamKind};
 pub use time::Timestamp;
 pub use walk::{Checkout, Choice, Considered, Frame, GateKind, Place, Reason, Restored, Verdict};

@@ -173,6 +173,9 @@ pub enum SessionEvent {
         reasons: Vec<Reason>,
         #[serde(default, skip_serializing_if = "Place::is_plain")]
         place: Place,
+        /// What is waited for that comes by itself.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        waits: Option<Waits>,
     },
     /// What was parked goes on where it stood, with all that was said and done there.
     Unparked {
@@ -243,6 +246,18 @@ pub enum SessionEvent {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn is_zero(number: &u64) -> bool {
     *number == 0
+}
+
+/// Something that comes by itself: a limit of a provider that is new again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Waits {
+    /// Whose limit it is.
+    pub on: String,
+    /// When it is there.
+    pub until: Timestamp,
+    /// When this session looks. Not all look at once.
+    pub wake_at: Timestamp,
 }
 
 /// Who drives a session: a process that can be named.
@@ -376,7 +391,10 @@ impl SessionEvent {
                 None => Parts::default(),
             },
             Self::WorkBegan { place, .. } => Parts::default().at(place),
-            Self::Parked { reasons, place, .. } => Parts::default().at(place).reasons(reasons),
+            Self::Parked { reasons, place, waits, .. } => {
+                let on = waits.as_mut().map(|waits| &mut waits.on);
+                Parts::default().at(place).reasons(reasons).words(on)
+            }
             Self::WorkStarted { what: content, .. }
             | Self::WorkFinished { result: content, .. }
             | Self::Checkpointed { notes: content, .. }
@@ -415,8 +433,8 @@ impl SessionEvent {
 
 fn agent_parts(act: &mut AgentAct) -> Parts<'_> {
     match act {
-        AgentAct::Assigned { settings: content, .. }
-        | AgentAct::CallFinished { result: content, .. }
+        AgentAct::Assigned { settings, because, .. } => Parts::of(settings).words(because),
+        AgentAct::CallFinished { result: content, .. }
         | AgentAct::MadeReady { outcomes: content } => Parts::of(content),
         AgentAct::Answered { said, calls, echo, .. } => {
             let parts = echo.iter_mut().fold(Parts::of(said), Parts::and);
@@ -426,7 +444,7 @@ fn agent_parts(act: &mut AgentAct) -> Parts<'_> {
         AgentAct::Failed { message: words, .. } | AgentAct::Nudged { words, .. } => {
             Parts::default().words([words])
         }
-        AgentAct::CallStarted { .. } | AgentAct::Requested { .. } => Parts::default(),
+        AgentAct::CallStarted { .. } | AgentAct::Requested { .. } | AgentAct::Woken => Parts::default(),
         AgentAct::Billed { provider, model, .. } => Parts::default().words([provider, model]),
         AgentAct::Observed { tool, title, .. } => Parts::default().words([tool, title]),
         AgentAct::Steered { words, by } => Parts::of(words).words([by]),

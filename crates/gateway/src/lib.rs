@@ -34,6 +34,8 @@ pub enum Error {
     NotOurs { path: std::path::PathBuf },
     #[error("could not start the gateway: {0}; see whether threads and files have run out")]
     Start(#[source] std::io::Error),
+    #[error("the key for `{base}` holds characters that no key has; set it again")]
+    Key { base: String },
     #[error("`{text}` is not the address of a provider: {problem}; write it as `https://api.example.com`")]
     Address { text: String, problem: &'static str },
 }

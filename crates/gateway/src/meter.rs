@@ -10,6 +10,9 @@ pub trait Meter: fmt::Debug + Send + Sync {
     /// What a request has used so far; later counts of the same request take the place of earlier ones.
     fn count(&self, usage: &Usage) -> Verdict;
 
+    /// A request that was admitted is over, and has used this in all. Told once for each.
+    fn settle(&self, usage: &Usage);
+
     /// The provider asks to be left alone for a while, or says that a limit is reached.
     fn limited(&self, limited: &Limited);
 }
@@ -45,7 +48,7 @@ pub struct Usage {
 pub enum UsageSource {
     /// The provider's own figures.
     Reported,
-    /// Ours, from the length of what came so far.
+    /// Ours, from the length of what came so far; what may have been used at most, where nothing came.
     Estimated,
 }
 
@@ -88,6 +91,8 @@ impl Meter for Unmetered {
     fn count(&self, _: &Usage) -> Verdict {
         Verdict::GoOn
     }
+
+    fn settle(&self, _: &Usage) {}
 
     fn limited(&self, _: &Limited) {}
 }

@@ -1,6 +1,7 @@
 //! The model endpoint: an agent shows the token of its session, and the provider sees the real key. What is used is
 //! counted on the way, and what is too much is refused or cut.
 
+mod bill;
 mod counted;
 mod refusal;
 mod usage;
@@ -21,6 +22,7 @@ use crate::meter::{Estimate, Meter};
 use crate::proxy;
 use crate::token::Token;
 use crate::upstream::{Protocol, Upstream, Upstreams};
+use bill::Bill;
 use counted::Counted;
 use usage::Count;
 
@@ -79,10 +81,13 @@ impl Models {
     }
 
     async fn ask(&self, ask: &Ask<'_>, head: Parts, body: Bytes) -> Response<Body> {
-        let costs = head.method == Method::POST;
         let estimate = self.estimate(ask.provider, &body);
-        if costs && let Err(refused) = self.meter.admit(&estimate) {
-            return refusal::over_cap(ask.upstream.protocol, &refused);
+        let mut bill = None;
+        if is_paid(&head) {
+            if let Err(refused) = self.meter.admit(&estimate) {
+                return refusal::over_cap(ask.upstream.protocol, &refused);
+            }
+            bill = Some(Bill::new(estimate.clone(), self.meter.clone()));
         }
         let request = match outward(ask, head, body) {
             Ok(request) => request,
@@ -90,13 +95,15 @@ impl Models {
                 return text(StatusCode::BAD_REQUEST, format!("the request cannot be handed on: {error}\n"));
             }
         };
-        let sent = match ask.upstream.connect().await {
-            Ok(stream) => proxy::send(stream, request).await.map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
+        let unreachable = |problem: &str| refusal::unreachable(ask.upstream.protocol, ask.provider, problem);
+        let stream = match ask.upstream.connect().await {
+            Ok(stream) => stream,
+            Err(error) => return unreachable(&error.to_string()),
         };
-        match sent {
-            Ok(response) => self.counted(ask, estimate, response),
-            Err(problem) => refusal::unreachable(ask.upstream.protocol, ask.provider, &problem),
+        bill.iter_mut().for_each(Bill::is_sent);
+        match proxy::send(stream, request).await {
+            Ok(response) => counted(ask, estimate, bill, response),
+            Err(error) => unreachable(&error.to_string()),
         }
     }
 
@@ -110,19 +117,23 @@ impl Models {
             max_output_tokens: most_output(&asked),
         }
     }
+}
 
-    /// The answer, counted while it goes through.
-    fn counted(&self, ask: &Ask<'_>, estimate: Estimate, response: Response<Body>) -> Response<Body> {
-        let (mut head, body) = response.into_parts();
-        strip_hop(&mut head.headers);
-        strip_answer(&mut head.headers);
-        let retry_after =
-            head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let count = Count::new(ask.upstream.protocol, estimate, &head.headers);
-        let counted =
-            Counted::new(body, count, self.meter.clone(), counted::Head { status: head.status, retry_after });
-        Response::from_parts(head, counted.boxed_unsync())
-    }
+/// Whether it asks a model. To have tokens counted or models listed costs nothing.
+fn is_paid(head: &Parts) -> bool {
+    head.method == Method::POST && !head.uri.path().ends_with("/count_tokens")
+}
+
+/// The answer, counted while it goes through.
+fn counted(ask: &Ask<'_>, estimate: Estimate, bill: Option<Bill>, response: Response<Body>) -> Response<Body> {
+    let (mut head, body) = response.into_parts();
+    strip_hop(&mut head.headers);
+    strip_answer(&mut head.headers);
+    let retry_after =
+        head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let count = Count::new(ask.upstream.protocol, estimate, &head.headers);
+    let seen = counted::Head { status: head.status, retry_after };
+    Response::from_parts(head, Counted::new(body, count, bill, seen).boxed_unsync())
 }
 
 /// How much may come back. A provider heeds one of these limits and may ignore the others, and answers `n` times.
@@ -140,8 +151,9 @@ fn outward(ask: &Ask<'_>, mut head: Parts, body: Bytes) -> Result<Request<Body>,
     head.headers.insert(HOST, HeaderValue::from_str(ask.upstream.authority())?);
     // What is compressed cannot be counted.
     head.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    let (name, value) = ask.upstream.key.clone();
-    head.headers.insert(name, value);
+    if let Some((name, value)) = ask.upstream.key.clone() {
+        head.headers.insert(name, value);
+    }
     head.uri = ask.path.parse()?;
     head.extensions.clear();
     Ok(Request::from_parts(head, whole(body)))

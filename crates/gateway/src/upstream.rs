@@ -29,7 +29,7 @@ pub struct Upstream {
     scheme: Scheme,
     /// Without a slash at its end.
     path: String,
-    pub(crate) key: (HeaderName, HeaderValue),
+    pub(crate) key: Option<(HeaderName, HeaderValue)>,
     pub(crate) protocol: Protocol,
 }
 
@@ -57,6 +57,19 @@ impl fmt::Debug for Upstream {
 impl Upstream {
     /// A provider at a base address, such as `https://api.example.com/v1`, which is shown a key in this header.
     pub fn new(base: &str, protocol: Protocol, key: (HeaderName, HeaderValue)) -> Result<Self, Error> {
+        let (name, mut value) = key;
+        value.set_sensitive(true);
+        Ok(Self { key: Some((name, value)), ..Self::without_key(base, protocol)? })
+    }
+
+    /// The same with the header in words; a key may hold anything until it is looked at.
+    pub fn with_key(base: &str, protocol: Protocol, name: &'static str, value: &str) -> Result<Self, Error> {
+        let value = HeaderValue::from_str(value).map_err(|_| Error::Key { base: base.to_owned() })?;
+        Self::new(base, protocol, (HeaderName::from_static(name), value))
+    }
+
+    /// A provider that wants to be shown nothing, such as a server on this machine.
+    pub fn without_key(base: &str, protocol: Protocol) -> Result<Self, Error> {
         let unfit = |problem| Error::Address { text: base.to_owned(), problem };
         let uri: Uri = base.parse().map_err(|_| unfit("it cannot be read"))?;
         let scheme = match uri.scheme_str() {
@@ -68,10 +81,8 @@ impl Upstream {
         if authority.as_str().contains('@') || uri.query().is_some() {
             return Err(unfit("it has a user, a password or a query"));
         }
-        let (name, mut value) = key;
-        value.set_sensitive(true);
         let path = uri.path().trim_end_matches('/').to_owned();
-        Ok(Self { authority, scheme, path, key: (name, value), protocol })
+        Ok(Self { authority, scheme, path, key: None, protocol })
     }
 
     pub(crate) fn authority(&self) -> &str {

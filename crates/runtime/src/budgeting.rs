@@ -2,12 +2,14 @@
 
 use longhaul_core::budget;
 use longhaul_core::cassette;
+use longhaul_core::parking::ParkCode;
 use longhaul_core::session::{At, NewBudget, Park, Rejection, Session};
 use longhaul_events::{Caps, SessionId, TokenCount};
 
 use crate::commands::Commands;
+use crate::driving::Script;
 use crate::error::{DrivenError, Error};
-use crate::runner::Assignment;
+use crate::runner::Who;
 use crate::system::System;
 use crate::terminal;
 
@@ -31,7 +33,7 @@ impl System {
             return Err(Rejection::Closed.into());
         }
         if session.agent.is_none() {
-            return Err(Error::Driven(DrivenError::NoAgent(id)));
+            return Err(Error::Driven(DrivenError::NotDriven { id, lacks: "budget of ours" }));
         }
         let settings = self.config()?.caps;
         let (task_money_micros, day_money_micros) = (settings.task_money_micros, settings.day_money_micros);
@@ -60,15 +62,20 @@ fn is_beyond(caps: &Caps, settings: &Caps) -> bool {
 
 fn is_out_of_means(session: &Session) -> bool {
     match &session.at {
-        At::Parked(Park { out: Some(_), code, .. }) => budget::is_lifted_by_means(code),
+        At::Parked(Park { out: Some(_), code, .. }) => {
+            ParkCode::of(code).is_some_and(ParkCode::is_lifted_by_means)
+        }
         At::Parked(_) | At::Nothing | At::Step(_) | At::Work(_) | At::Gate(_) => false,
     }
 }
 
 /// Whoever gives too little again is told now, not after a runner has looked.
 fn enough(commands: &Commands, session: &Session, caps: &Caps) -> Result<(), Error> {
-    let Assignment { cassette, path, .. } = commands.assignment_of(session.id)?;
-    let price = cassette::parse(&path, &cassette)?.pricing.known()?;
+    let price = match commands.assignment_of(session.id)?.who {
+        Who::Rehearsal(Script { path, text }) => cassette::parse(&path, &text)?.pricing,
+        Who::Staff(staff) => staff.usual.current().pricing,
+    };
+    let price = price.known()?;
     let time_ms = commands.wall_clock(session.id)?.ms();
     let used = commands.used(session, time_ms, price)?;
     let turn = TokenCount { input: 1, output: 1 };

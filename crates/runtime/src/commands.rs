@@ -1,6 +1,7 @@
 //! Everything that writes. One command is one decision: loaded, decided, stored whole or not at all.
 
 pub(crate) mod acting;
+pub(crate) mod billing;
 pub(crate) mod carrying;
 pub(crate) mod checkout;
 mod keeping;
@@ -11,6 +12,7 @@ pub(crate) mod session;
 #[cfg(test)]
 mod tests;
 mod vouching;
+mod waking;
 pub(crate) mod walking;
 pub(crate) mod workspace;
 

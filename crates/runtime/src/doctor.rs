@@ -6,12 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use longhaul_core::config::{Config, SandboxConfig, SandboxLevel};
 use longhaul_core::retention::{Inventory, disk_warning};
 use longhaul_core::workspace::TrustState;
-use longhaul_exec::sandbox::{Init, Level, Wall, probe};
+use longhaul_exec::sandbox::{Init, Wall, probe};
 use longhaul_store::views::SessionStatus;
 use longhaul_store::{Finding, StoreError, Verdict};
 
 use crate::error::Error;
 use crate::reader::Reader;
+use crate::sandbox::exec_level;
 use crate::system::System;
 
 /// Hears how far a long look has come.
@@ -116,15 +117,12 @@ fn git() -> Diagnosis {
 /// Whether sessions get the walls that the settings want.
 fn sandbox(config: &SandboxConfig) -> Diagnosis {
     let ability = probe(&Init::default());
-    let (wall, word) = match config.level {
-        SandboxLevel::Full => (&ability.full, Level::Full.word()),
-        SandboxLevel::Reduced => (&ability.reduced, Level::Reduced.word()),
-        SandboxLevel::None => {
-            let remedy = "set `sandbox.level: full`, unless something else holds your agents";
-            return warning("sandbox", "`sandbox.level` is none: agents of ours work without walls", remedy);
-        }
-    };
-    let Wall::Fails { step, because } = wall else {
+    let word = config.level.word();
+    if config.level == SandboxLevel::None {
+        let remedy = "set `sandbox.level: full`, unless something else holds your agents";
+        return warning("sandbox", "`sandbox.level` is none: agents of ours work without walls", remedy);
+    }
+    let Wall::Fails { step, because } = ability.of(exec_level(config.level)) else {
         return healthy("sandbox", format!("level {word} works here"));
     };
     let (because, remedy) = because.split_once("; ").unwrap_or((because, "see `longhaul explain E0801`"));

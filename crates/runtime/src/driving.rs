@@ -5,15 +5,17 @@ use std::time::{Duration, Instant};
 use longhaul_agent::{Agent as _, tools};
 use longhaul_core::cassette::{self, Act, Cassette};
 use longhaul_core::session::{At, NewBudget, Session};
+use longhaul_core::taint::{self, Thing, Worker};
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{CheckoutKind, NodeId, SessionId};
+use longhaul_events::{CheckoutKind, NodeId, SessionId, Taint};
 use longhaul_store::watch::Watcher;
-use serde_json::json;
 
+use crate::calendar::{awaited, until_due};
 use crate::commands::Commands;
 use crate::error::{DrivenError, Error};
+use crate::hiring::Assignee;
 use crate::leaf;
-use crate::runner::{Assignment, is_driven};
+use crate::runner::{Assignment, Who, is_driven};
 use crate::starting::NewWalk;
 use crate::system::System;
 use crate::walling::WantedWalls;
@@ -31,8 +33,9 @@ const MOST_IN_VAIN: u32 = 60;
 #[derive(Debug, Clone)]
 pub struct NewDrive {
     pub walk: NewWalk,
-    /// The script, and what its file is called.
-    pub cassette: Script,
+    pub who: Assignee,
+    /// Where the goal comes from.
+    pub taint: Taint,
     pub walls: WantedWalls,
     /// The branch to start from.
     pub base: Option<String>,
@@ -41,6 +44,7 @@ pub struct NewDrive {
     pub by: String,
 }
 
+/// The script of a rehearsal, and what its file is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Script {
     pub path: String,
@@ -51,6 +55,8 @@ pub struct Script {
 #[derive(Debug, Clone)]
 pub struct Drive {
     pub session: SessionId,
+    /// Who does it, by name.
+    pub agent: String,
     pub worktree: String,
     pub branch: String,
     pub warnings: Vec<String>,
@@ -59,35 +65,41 @@ pub struct Drive {
 impl System {
     /// Starts a session in a worktree of its own, and somebody who drives it and outlives this process.
     pub fn drive(&self, commands: &Commands, new: NewDrive) -> Result<Drive, Error> {
-        let script = cassette::parse(&new.cassette.path, &new.cassette.text)?;
-        known_tools(&new.cassette.path, &script)?;
-        script.pricing.known()?;
+        if let Assignee::Rehearsal(script) = &new.who {
+            playable(script)?;
+        }
         workspaces::locate(self.directory())?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
         let start = self.prepared(commands, new.walk)?;
+        let who = match new.who {
+            Assignee::Rehearsal(script) => Who::Rehearsal(script),
+            Assignee::Agent { name, tier } => Who::Staff(self.staff(name.as_deref(), tier, &start.workflow)?),
+        };
+        let workers = who.workers();
+        let walls = walls.for_taint(new.taint, &workers)?;
         let view = commands.start_session(&start)?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
         let worktree = NewWorktree {
             session,
             kind: CheckoutKind::Borrowed,
             base: new.base,
-            secrets: SecretFiles::Give,
+            secrets: secret_files(new.taint, &workers),
             by: new.by.clone(),
         };
         let made = self.make_worktree(commands, &worktree).inspect_err(|error| {
             // Nobody would ever go on with it.
             let _ = commands.cancel_session(session, &new.by, Some(&error.to_string()));
         })?;
-        let Script { path, text } = new.cassette;
         let setup = self.config()?.checkout.setup;
-        let assignment = Assignment { cassette: text, path, level: walls.level, reach: walls.reach, setup };
-        commands.assign(session, "rehearsal", &json!(assignment), &NewBudget { caps, by: new.by })?;
+        let assignment = Assignment { who, level: walls.level, reach: walls.reach, setup };
+        commands.assign(session, &assignment, new.taint, &NewBudget { caps, by: new.by })?;
         self.start_runner(session)?;
         let mut warnings = view.warnings;
         warnings.extend(walls.warning);
         warnings.extend(made.warnings);
-        Ok(Drive { session, worktree: made.checkout.path, branch: made.checkout.branch, warnings })
+        let (worktree, branch) = (made.checkout.path, made.checkout.branch);
+        Ok(Drive { session, agent: assignment.agent(), worktree, branch, warnings })
     }
 
     /// Waits until a driven session goes no further by itself, and starts its runner again if that has died. `tell` is
@@ -104,8 +116,15 @@ impl System {
         loop {
             let session = commands.load_session(id)?;
             let is_stopping = session.stop.is_some();
-            if (!goes_on(&session) && !is_stopping) || !tell() {
+            let waits = awaited(&session).cloned();
+            if (!goes_on(&session) && !is_stopping && waits.is_none()) || !tell() {
                 return commands.session_view(id);
+            }
+            if let Some(waits) = waits.filter(|_| !is_stopping) {
+                if !self.wake(commands, id, commands.now())? {
+                    watcher.wait(LOOK_EVERY.min(until_due(&waits, commands.now())))?;
+                }
+                continue;
             }
             if is_stopping {
                 let seen = stop_seen.get_or_insert_with(Instant::now);
@@ -120,8 +139,10 @@ impl System {
 
     /// Whether the script of a rehearsal was played to its end; `None` for sessions without one.
     pub fn rehearsal_end(&self, commands: &Commands, id: SessionId) -> Result<Option<String>, Error> {
-        let Some(assignment) = commands.assignment(id)? else { return Ok(None) };
-        let (mut agent, _) = assignment.rehearsal(commands, id)?;
+        let Some(Assignment { who: Who::Rehearsal(script), .. }) = commands.assignment(id)? else {
+            return Ok(None);
+        };
+        let (mut agent, _) = script.rehearsal(commands, id)?;
         Ok(agent.end().err())
     }
 }
@@ -157,6 +178,23 @@ impl Runners {
     }
 }
 
+/// A session that works on text from outside gets no secrets.
+fn secret_files(taint: Taint, workers: &[Worker]) -> SecretFiles {
+    if workers.iter().all(|worker| taint::has(taint, *worker, Thing::SecretFiles)) {
+        SecretFiles::Give
+    } else {
+        SecretFiles::Withhold
+    }
+}
+
+/// What is wrong with a script is told before anything starts.
+fn playable(script: &Script) -> Result<(), Error> {
+    let cassette = cassette::parse(&script.path, &script.text)?;
+    known_tools(&script.path, &cassette)?;
+    cassette.pricing.known()?;
+    Ok(())
+}
+
 /// A call that nobody can make is a mistake of the script, and told before anything starts.
 fn known_tools(path: &str, script: &Cassette) -> Result<(), cassette::Error> {
     let known = || tools::TOOLS.iter().map(|tool| tool.name).chain(leaf::TOOLS.iter().map(|tool| tool.name));
@@ -182,6 +220,7 @@ fn goes_on(session: &Session) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use longhaul_events::{Content, Driver, Epoch, SessionEvent, SessionKey, Timestamp};
 
     use super::*;

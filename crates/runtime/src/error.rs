@@ -1,6 +1,7 @@
 //! What can go wrong in the shell, in words for whoever asked.
 
 mod driven;
+mod hiring;
 
 use std::path::PathBuf;
 
@@ -11,6 +12,7 @@ use longhaul_store::{ImportError, StoreError};
 use serde_json::Value;
 
 pub use driven::DrivenError;
+pub use hiring::HiringError;
 
 use crate::places::Homeless;
 use crate::secrets::SecretsError;
@@ -136,6 +138,8 @@ pub enum Error {
     #[error(transparent)]
     Driven(#[from] DrivenError),
     #[error(transparent)]
+    Hiring(#[from] HiringError),
+    #[error(transparent)]
     Gateway(#[from] longhaul_gateway::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
     Leftovers(#[source] longhaul_exec::Error),
@@ -171,6 +175,18 @@ pub enum Kind {
     Environment,
     Conflict,
     Bug,
+}
+
+impl From<longhaul_core::roster::NoAgent> for Error {
+    fn from(nobody: longhaul_core::roster::NoAgent) -> Self {
+        Self::Hiring(nobody.into())
+    }
+}
+
+impl From<longhaul_core::taint::Refusal> for Error {
+    fn from(refusal: longhaul_core::taint::Refusal) -> Self {
+        Self::Hiring(refusal.into())
+    }
 }
 
 impl Error {
@@ -225,6 +241,7 @@ impl Error {
             Self::Gateway(_) => "E0803",
             Self::Budget(_) => "E0901",
             Self::Driven(error) => return error.code(),
+            Self::Hiring(error) => error.code(),
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
             | Self::Git(_)
@@ -265,6 +282,7 @@ impl Error {
             Self::Workflow(problem) => problem.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
+            Self::Hiring(error) => error.kind(),
             Self::Worktree(
                 WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
             )

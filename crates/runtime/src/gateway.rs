@@ -8,7 +8,7 @@ use std::sync::Arc;
 use longhaul_core::hosts::HostPattern;
 use longhaul_events::SessionId;
 use longhaul_exec::sandbox::{GATEWAY_SOCKET, Gateway as GatewayPolicy, Level, Network, Sandbox};
-use longhaul_gateway::{Listen, Options, Unmetered, Wanted};
+use longhaul_gateway::{Listen, Meter, Options, Upstreams, Wanted};
 use serde_json::json;
 
 pub use longhaul_gateway::{
@@ -30,16 +30,19 @@ const PORT_INSIDE: u16 = 7411;
 /// Makes what serves the tools of one session, out of what a process is set up with.
 pub type LeafDoor = fn(Settings, SessionId) -> Handler;
 
-/// What the gateway of a session and the walls around it are made of.
+/// The one way out of the walls of a session: what its gateway is made of.
 #[derive(Debug)]
-pub(crate) struct Walls<'a> {
+pub(crate) struct WayOut<'a> {
     pub(crate) system: &'a System,
     pub(crate) session: SessionId,
     pub(crate) reach: &'a PinnedReach,
     pub(crate) token: &'a Token,
+    /// Whose models can be asked, and who keeps count of it.
+    pub(crate) upstreams: Upstreams,
+    pub(crate) meter: Arc<dyn Meter>,
 }
 
-impl Walls<'_> {
+impl WayOut<'_> {
     /// Opens the gateway, and says how it is found from inside.
     pub(crate) fn open(&self, sandbox: Sandbox) -> Result<(Gateway, Sandbox), Error> {
         let mut sandbox = sandbox;
@@ -66,8 +69,8 @@ impl Walls<'_> {
             listen,
             hosts: hosts.collect(),
             token: self.token.clone(),
-            upstreams: longhaul_gateway::Upstreams::new(),
-            meter: Arc::new(Unmetered),
+            upstreams: self.upstreams.clone(),
+            meter: self.meter.clone(),
             leaf,
             tell: Arc::new(move |wanted| record(&settings, session, wanted)),
         }

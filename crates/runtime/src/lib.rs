@@ -5,6 +5,7 @@
 
 mod beginning;
 mod budgeting;
+mod calendar;
 mod clock;
 mod commands;
 mod config;
@@ -12,8 +13,10 @@ mod doctor;
 mod driving;
 mod error;
 pub mod gateway;
+mod hiring;
 pub mod leaf;
 pub mod maintenance;
+mod metering;
 mod places;
 mod reader;
 mod reading;
@@ -37,6 +40,7 @@ mod workspaces;
 mod worktrees;
 
 pub use beginning::{Begun, Survey};
+pub use calendar::UsedUp;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
 pub use commands::walking::{
@@ -46,7 +50,8 @@ pub use commands::walking::{
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
-pub use error::{DrivenError, Error, Kind};
+pub use hiring::Assignee;
+pub use error::{DrivenError, Error, HiringError, Kind};
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,
@@ -56,7 +61,7 @@ pub use reader::{
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use replaying::{Replay, Replayed};
 pub use resuming::ResumeQuery;
-pub use runner::{Networked, Patience, Walled, run_apart, run_work};
+pub use runner::{Patience, run_apart, run_work};
 pub use secrets::{SecretChange, SecretSet, SecretWarning};
 pub use starting::NewWalk;
 pub use stopping::Stop;
@@ -78,7 +83,8 @@ pub mod opaque {
 
 /// What the façades take and give, so that nobody above needs the crates below.
 pub mod types {
-    pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
+    pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow, SandboxLevel, SandboxNetwork};
+    pub use longhaul_core::conversation::COMPLETE_STEP;
     pub use longhaul_core::handle::Handle;
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
@@ -89,14 +95,14 @@ pub mod types {
     pub use longhaul_core::trust::{Change, Changed};
     pub use longhaul_core::units::{show_count, show_duration, show_money, show_size};
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
-    pub use longhaul_core::workflow::Workflow;
+    pub use longhaul_core::workflow::{ModelTier, Workflow};
     pub use longhaul_core::workflow::answer::{Answer, NotesRequired, Requires};
     pub use longhaul_core::workflow::suggest::closest;
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
-        Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Timestamp,
-        Urgency, Verdict as GateVerdict, WorkspaceId,
+        Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Taint, Timestamp,
+        Urgency, Verdict as GateVerdict, Waits, WorkspaceId,
     };
     pub use longhaul_store::views::{DrivenRow, GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

@@ -4,12 +4,11 @@ use longhaul_core::cassette;
 use longhaul_core::session::{NewBudget, Rejection, Workplace};
 use longhaul_events::{CheckoutKind, OwnCheckout, SessionId};
 use longhaul_git::ObjectId;
-use serde_json::json;
 
 use crate::commands::Commands;
-use crate::driving::Drive;
+use crate::driving::{Drive, Script};
 use crate::error::{DrivenError, Error};
-use crate::runner::{Assignment, is_dead};
+use crate::runner::{Assignment, Who, is_dead};
 use crate::system::System;
 use crate::terminal;
 use crate::worktrees::{ChangedFile, NewWorktree, SecretFiles};
@@ -52,10 +51,11 @@ impl System {
         cassette::parse(&path, &recorded.text)?;
         let view = commands.start_session(&commands.same_start(id)?)?;
         let drive = self.set_off(commands, &view.session_id, &Same { checkout: &checkout, by })?;
-        let assignment = Assignment { cassette: recorded.text, path, ..commands.assignment_of(id)? };
+        let who = Who::Rehearsal(Script { path, text: recorded.text });
+        let assignment = Assignment { who, ..commands.assignment_of(id)? };
         let caps = session.caps.map_or_else(|| self.caps_with(None), Ok)?;
         let budget = NewBudget { caps, by: by.to_owned() };
-        commands.assign(drive.session, "rehearsal", &json!(assignment), &budget)?;
+        commands.assign(drive.session, &assignment, session.taint, &budget)?;
         self.start_runner(drive.session)?;
         Ok(Replay { drive, remarks: recorded.remarks })
     }
@@ -74,7 +74,7 @@ impl System {
         };
         let made = self.make_worktree_from(commands, &new, Some(same.checkout))?;
         let (worktree, branch) = (made.checkout.path, made.checkout.branch);
-        Ok(Drive { session, worktree, branch, warnings: made.warnings })
+        Ok(Drive { session, agent: "rehearsal".to_owned(), worktree, branch, warnings: made.warnings })
     }
 
     /// The files that a session came to. Its runner may not have kept those of the end yet.

@@ -4,72 +4,74 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::config::{SandboxConfig, SandboxLevel, SandboxNetwork};
-use longhaul_exec::sandbox::{Ability, HOME_SECRETS, Init, Level, Wall, probe, tools_in};
+use longhaul_core::taint::{self, Thing, Worker};
+use longhaul_events::Taint;
+use longhaul_exec::sandbox::{Ability, HOME_SECRETS, Init, Wall, probe, tools_in};
 
 use crate::error::{DrivenError, Error};
 use crate::places::Places;
-use crate::runner::{Networked, PinnedReach, Walled};
+use crate::runner::PinnedReach;
+use crate::sandbox::exec_level;
 use crate::system::System;
 use crate::terminal;
 
 /// What a person wants for one session, above what the settings say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WantedWalls {
-    pub level: Option<Walled>,
-    pub network: Option<Networked>,
+    pub level: Option<SandboxLevel>,
+    pub network: Option<SandboxNetwork>,
 }
 
 /// What a session gets.
 #[derive(Debug)]
 pub(crate) struct ChosenWalls {
-    pub(crate) level: Walled,
+    pub(crate) level: SandboxLevel,
     pub(crate) reach: PinnedReach,
     pub(crate) warning: Option<String>,
+}
+
+impl ChosenWalls {
+    /// The same for a session that may work on text from outside.
+    pub(crate) fn for_taint(mut self, taint: Taint, workers: &[Worker]) -> Result<Self, Error> {
+        for worker in workers {
+            let (level, network) = (self.level, self.reach.network);
+            taint::admit(taint::Asked { taint, worker: *worker, level, network })?;
+            self.reach.hosts = taint::hosts(taint, *worker, self.reach.hosts);
+            if !taint::has(taint, *worker, Thing::Caches) {
+                self.reach.caches.clear();
+            }
+        }
+        Ok(self)
+    }
 }
 
 impl System {
     /// The walls for a session that begins here. Refuses what cannot be had rather than to do with less unasked.
     pub(crate) fn walls(&self, wanted: WantedWalls) -> Result<ChosenWalls, Error> {
         let config = self.config()?.sandbox;
-        let level = wanted.level.unwrap_or_else(|| walled(config.level));
-        let network = wanted.network.unwrap_or_else(|| networked(config.network));
+        let level = wanted.level.unwrap_or(config.level);
+        let network = wanted.network.unwrap_or(config.network);
         let asked = Asked { level, network, config: &config };
         if terminal::is_under_agent() && asked.is_weaker_than(&self.config_of_files()?.sandbox) {
             return Err(Error::UnderAgent);
         }
         caches(self.places(), &config.caches)?;
         let (level, warning) = match level {
-            Walled::None => (level, None),
-            Walled::Full | Walled::Reduced => had(level, &config, &probe(&Init::default()))?,
+            SandboxLevel::None => (level, None),
+            SandboxLevel::Full | SandboxLevel::Reduced => had(level, &config, &probe(&Init::default()))?,
         };
         let hosts = match network {
-            Networked::AllowList => config.hosts.iter().map(ToString::to_string).collect(),
-            Networked::None | Networked::Open => Vec::new(),
+            SandboxNetwork::AllowList => config.hosts.iter().map(ToString::to_string).collect(),
+            SandboxNetwork::None | SandboxNetwork::Open => Vec::new(),
         };
         Ok(ChosenWalls { level, reach: PinnedReach { network, hosts, caches: config.caches }, warning })
     }
 }
 
-const fn walled(level: SandboxLevel) -> Walled {
-    match level {
-        SandboxLevel::Full => Walled::Full,
-        SandboxLevel::Reduced => Walled::Reduced,
-        SandboxLevel::None => Walled::None,
-    }
-}
-
-const fn networked(network: SandboxNetwork) -> Networked {
-    match network {
-        SandboxNetwork::None => Networked::None,
-        SandboxNetwork::AllowList => Networked::AllowList,
-        SandboxNetwork::Open => Networked::Open,
-    }
-}
-
 /// What somebody asks for, by flags, environment and files together.
 struct Asked<'a> {
-    level: Walled,
-    network: Networked,
+    level: SandboxLevel,
+    network: SandboxNetwork,
     config: &'a SandboxConfig,
 }
 
@@ -77,23 +79,24 @@ impl Asked<'_> {
     /// Whether the files alone say something stronger, which only a person may lower.
     fn is_weaker_than(&self, files: &SandboxConfig) -> bool {
         let level = |level| match level {
-            Walled::None => 0,
-            Walled::Reduced => 1,
-            Walled::Full => 2,
+            SandboxLevel::None => 0,
+            SandboxLevel::Reduced => 1,
+            SandboxLevel::Full => 2,
         };
         let reach = |network| match network {
-            Networked::None => 0,
-            Networked::AllowList => 1,
-            Networked::Open => 2,
+            SandboxNetwork::None => 0,
+            SandboxNetwork::AllowList => 1,
+            SandboxNetwork::Open => 2,
         };
         let adds_hosts = match (self.network, files.network) {
-            (Networked::AllowList, SandboxNetwork::None | SandboxNetwork::AllowList) => {
+            (SandboxNetwork::AllowList, SandboxNetwork::None | SandboxNetwork::AllowList) => {
                 self.config.hosts.iter().any(|host| !files.hosts.contains(host))
             }
-            (Networked::AllowList, SandboxNetwork::Open) | (Networked::None | Networked::Open, _) => false,
+            (SandboxNetwork::AllowList, SandboxNetwork::Open)
+            | (SandboxNetwork::None | SandboxNetwork::Open, _) => false,
         };
-        level(self.level) < level(walled(files.level))
-            || reach(self.network) > reach(networked(files.network))
+        level(self.level) < level(files.level)
+            || reach(self.network) > reach(files.network)
             || adds_hosts
             || self.config.caches.iter().any(|cache| !files.caches.contains(cache))
             || (self.config.accepts_reduced && !files.accepts_reduced)
@@ -101,20 +104,23 @@ impl Asked<'_> {
 }
 
 /// The level that can be had, and what a person is told if it is not the one that was wanted.
-fn had(level: Walled, config: &SandboxConfig, ability: &Ability) -> Result<(Walled, Option<String>), Error> {
-    let (wall, name) = match level {
-        Walled::Full => (&ability.full, Level::Full.word()),
-        Walled::Reduced => (&ability.reduced, Level::Reduced.word()),
-        Walled::None => return Ok((level, None)),
-    };
-    let Wall::Fails { step, because } = wall else { return Ok((level, None)) };
-    if level == Walled::Full && config.accepts_reduced && ability.reduced.works() {
+fn had(
+    level: SandboxLevel,
+    config: &SandboxConfig,
+    ability: &Ability,
+) -> Result<(SandboxLevel, Option<String>), Error> {
+    let Wall::Fails { step, because } = ability.of(exec_level(level)) else { return Ok((level, None)) };
+    if level == SandboxLevel::Full && config.accepts_reduced && ability.reduced.works() {
         let warning = format!(
             "level full does not work here (could not {step}: {because}), so the walls are those of level reduced; `longhaul sandbox check --level reduced --explain` tells what they do not hold"
         );
-        return Ok((Walled::Reduced, Some(warning)));
+        return Ok((SandboxLevel::Reduced, Some(warning)));
     }
-    Err(Error::Driven(DrivenError::NoWalls { level: name, step: step.clone(), because: because.clone() }))
+    Err(Error::Driven(DrivenError::NoWalls {
+        level: level.word(),
+        step: step.clone(),
+        because: because.clone(),
+    }))
 }
 
 /// The folders that can be changed beside the worktree, where they really are. Those that are missing are made.
@@ -242,15 +248,15 @@ mod tests {
         let nothing = ability(fails("make namespaces"), fails("restrict paths with Landlock"));
         let half = ability(fails("make namespaces"), Wall::Works);
         assert_eq!(
-            had(Walled::Full, &config(false), &ability(Wall::Works, Wall::Works)).unwrap(),
-            (Walled::Full, None)
+            had(SandboxLevel::Full, &config(false), &ability(Wall::Works, Wall::Works)).unwrap(),
+            (SandboxLevel::Full, None)
         );
-        let refused = had(Walled::Full, &config(false), &half).unwrap_err().to_string();
+        let refused = had(SandboxLevel::Full, &config(false), &half).unwrap_err().to_string();
         assert!(refused.contains("make namespaces") && refused.contains("switch it on"), "{refused}");
-        let (level, warning) = had(Walled::Full, &config(true), &half).unwrap();
-        assert!(level == Walled::Reduced && warning.unwrap().contains("level reduced"));
-        assert!(had(Walled::Full, &config(true), &nothing).is_err());
-        assert!(had(Walled::Reduced, &config(true), &nothing).is_err());
+        let (level, warning) = had(SandboxLevel::Full, &config(true), &half).unwrap();
+        assert!(level == SandboxLevel::Reduced && warning.unwrap().contains("level reduced"));
+        assert!(had(SandboxLevel::Full, &config(true), &nothing).is_err());
+        assert!(had(SandboxLevel::Reduced, &config(true), &nothing).is_err());
     }
 
     #[test]

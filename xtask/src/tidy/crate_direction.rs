@@ -18,7 +18,11 @@ const WALLS: &[Wall] = &[
     Wall { package: "longhaul-exec", may_use: &[] },
     Wall { package: "longhaul-git", may_use: &["longhaul-exec"] },
     Wall { package: "longhaul-store", may_use: &["longhaul-events", "longhaul-core"] },
-    Wall { package: "longhaul-agent", may_use: &["longhaul-events", "longhaul-core", "longhaul-exec"] },
+    Wall { package: "longhaul-model", may_use: &["longhaul-events"] },
+    Wall {
+        package: "longhaul-agent",
+        may_use: &["longhaul-events", "longhaul-core", "longhaul-exec", "longhaul-model"],
+    },
     Wall { package: "longhaul-gateway", may_use: &["longhaul-core"] },
     Wall { package: "longhaul-forge", may_use: &["longhaul-events", "longhaul-core", "longhaul-git"] },
     Wall {
@@ -30,6 +34,7 @@ const WALLS: &[Wall] = &[
             "longhaul-exec",
             "longhaul-git",
             "longhaul-agent",
+            "longhaul-model",
             "longhaul-gateway",
             "longhaul-forge",
         ],
@@ -46,6 +51,7 @@ const WALLS: &[Wall] = &[
             "longhaul-exec",
             "longhaul-git",
             "longhaul-agent",
+            "longhaul-model",
             "longhaul-gateway",
             "longhaul-forge",
             "longhaul-runtime",

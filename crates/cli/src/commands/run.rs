@@ -8,7 +8,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use longhaul_runtime::{Drive, Networked, NewDrive, NewWalk, Script, Walled, WantedWalls, terminal};
+use longhaul_runtime::types::{SandboxLevel, SandboxNetwork};
+use longhaul_runtime::{Drive, NewDrive, NewWalk, Script, WantedWalls, terminal};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -16,6 +17,7 @@ use crate::error::CliError;
 use crate::following::Following;
 use crate::input;
 use crate::output::Format;
+use crate::words;
 use watch::Watch;
 
 /// Have an agent do a workflow in a worktree of its own, behind walls, and wait for it.
@@ -45,12 +47,12 @@ pub(crate) struct Args {
     cassette: PathBuf,
 
     /// How strong the walls are, instead of `sandbox.level`; `longhaul sandbox check` tells what works here.
-    #[arg(long, value_enum)]
-    sandbox: Option<WallWord>,
+    #[arg(long, value_parser = words::one_of(SandboxLevel::WORDS))]
+    sandbox: Option<SandboxLevel>,
 
     /// What can be reached, instead of `sandbox.network`; `allow-list` lets the `sandbox.hosts` through.
-    #[arg(long, value_enum)]
-    network: Option<NetworkWord>,
+    #[arg(long, value_parser = words::one_of(SandboxNetwork::WORDS))]
+    network: Option<SandboxNetwork>,
 
     /// The branch to start from; the default branch unless given.
     #[arg(long, value_name = "BRANCH")]
@@ -75,33 +77,9 @@ enum AgentWord {
     Rehearsal,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum WallWord {
-    Full,
-    Reduced,
-    None,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum NetworkWord {
-    None,
-    AllowList,
-    Open,
-}
-
 impl Args {
     fn walls(&self) -> WantedWalls {
-        let level = self.sandbox.map(|level| match level {
-            WallWord::Full => Walled::Full,
-            WallWord::Reduced => Walled::Reduced,
-            WallWord::None => Walled::None,
-        });
-        let network = self.network.map(|network| match network {
-            NetworkWord::None => Networked::None,
-            NetworkWord::AllowList => Networked::AllowList,
-            NetworkWord::Open => Networked::Open,
-        });
-        WantedWalls { level, network }
+        WantedWalls { level: self.sandbox, network: self.network }
     }
 }
 

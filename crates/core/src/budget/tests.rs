@@ -13,7 +13,7 @@ const CAPS: Caps = Caps {
     task_money_micros: 3_000_000,
     day_money_micros: 4_000_000,
 };
-const PRICE: Price = Price { input_micros: 3_000_000, output_micros: 15_000_000 };
+const PRICE: Price = Price::plain(3_000_000, 15_000_000);
 
 fn tokens(input: u64, output: u64) -> TokenCount {
     TokenCount { input, output }
@@ -22,11 +22,8 @@ fn tokens(input: u64, output: u64) -> TokenCount {
 #[test]
 fn a_turn_costs_whole_millionths_and_never_less_than_it_does() {
     assert_eq!(PRICE.of(tokens(1_000_000, 1_000_000)), 18_000_000);
-    assert_eq!(Price { input_micros: 1, output_micros: 0 }.of(tokens(1, 0)), 1);
-    assert_eq!(
-        Price { input_micros: u64::MAX, output_micros: u64::MAX }.of(tokens(u64::MAX, u64::MAX)),
-        u64::MAX
-    );
+    assert_eq!(Price::plain(1, 0).of(tokens(1, 0)), 1);
+    assert_eq!(Price::plain(u64::MAX, u64::MAX).of(tokens(u64::MAX, u64::MAX)), u64::MAX);
     assert!(Price::default().is_free() && !PRICE.is_free());
 }
 
@@ -70,7 +67,7 @@ fn every_reason_says_how_to_go_on() {
     let limits = [Limit::Tokens, Limit::Time, Limit::Money, Limit::Turns, Limit::TaskMoney, Limit::DayMoney];
     for limit in limits {
         let reason = Exceeded { limit, cap: 2_000_000, used: 2_000_000, needs: 0 }.reason(id);
-        assert_eq!(reason.code, limit.code());
+        assert_eq!(reason.code, limit.code().code());
         assert!(reason.fix.contains(&format!("session resume {id} --budget ")), "{}", reason.fix);
     }
     let reason = Exceeded { limit: Limit::Tokens, cap: 50_000, used: 48_200, needs: 3_000 }.reason(id);

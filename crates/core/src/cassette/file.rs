@@ -155,7 +155,7 @@ fn pricing(entry: Option<PriceEntry>) -> Result<Pricing, String> {
     match entry {
         None => Ok(Pricing::Known(Price::default())),
         Some(PriceEntry::Known(KnownPrice { input, output })) => {
-            Ok(Pricing::Known(Price { input_micros: money(&input)?, output_micros: money(&output)? }))
+            Ok(Pricing::Known(Price::plain(money(&input)?, money(&output)?)))
         }
         Some(PriceEntry::Word(word)) if word == "unknown" => Ok(Pricing::Unknown),
         Some(PriceEntry::Word(word)) => Err(format!(

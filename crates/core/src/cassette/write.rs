@@ -25,7 +25,7 @@ fn price(pricing: Pricing) -> String {
     match pricing {
         Pricing::Unknown => "price: unknown\n".to_owned(),
         Pricing::Known(price) if price.is_free() => String::new(),
-        Pricing::Known(Price { input_micros, output_micros }) => {
+        Pricing::Known(Price { input_micros, output_micros, .. }) => {
             let (input, output) = (show_money(input_micros), show_money(output_micros));
             format!("price: {{ input: {input}, output: {output} }}\n")
         }
@@ -109,7 +109,8 @@ fn flow(value: &Value) -> String {
     }
 }
 
-fn quoted(text: &str) -> String {
+/// A text that any reader of YAML takes as it is.
+pub(crate) fn quoted(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');
     for letter in text.chars() {

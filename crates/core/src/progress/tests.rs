@@ -105,6 +105,7 @@ fn what_waits_for_a_person_says_so_and_goes_on_where_it_stood() {
         step: StepId("look".to_owned()),
         reasons: vec![Reason::new("stuck", "it only talks", "say something")],
         place: Place::default(),
+        waits: None,
     };
     let mut history = vec![handed_out(2, "look"), act(2, answered(1, &[])), parked];
     let waiting = progress(&history);
@@ -114,6 +115,35 @@ fn what_waits_for_a_person_says_so_and_goes_on_where_it_stood() {
     history.push(SessionEvent::Unparked { node: node(2), nonce: Nonce::from_bytes([8; 5]), step, by });
     let again = progress(&history);
     assert_eq!((states(&again)[0], again.now), (StepState::AtWork, Now::Thinking { turn: 2 }));
+    history.push(finished(2));
+    assert_eq!(progress(&history).steps[0].spent_ms, 3000, "two seconds before it was parked, one after");
+}
+
+#[test]
+fn time_at_a_gate_is_nobodys_work_and_what_was_done_before_a_rewind_counts() {
+    let step = StepId("look".to_owned());
+    let opened = SessionEvent::GateOpened {
+        gate: node(2),
+        after: None,
+        step: step.clone(),
+        kind: longhaul_events::GateKind::Gate,
+        question: Content::Inline(json!("Go on?")),
+        accepts: longhaul_events::Channel::Client,
+        until: Timestamp(99_000),
+        place: Place::default(),
+    };
+    let approved = SessionEvent::GateAnswered {
+        gate: node(2),
+        verdict: longhaul_events::Verdict::Approved,
+        by: "ada".to_owned(),
+        channel: longhaul_events::Channel::Client,
+        words: Content::Inline(json!("")),
+    };
+    assert_eq!(progress(&[opened, approved]).steps[0].spent_ms, 0);
+    let (reason, by) = (Content::Inline(json!("wrong file")), "ada".to_owned());
+    let rewound = SessionEvent::Rewound { to: node(2), reason, by, restore: None };
+    let back = progress(&[handed_out(2, "look"), act(2, answered(1, &[])), rewound]);
+    assert_eq!((back.steps[0].state, back.steps[0].spent_ms), (StepState::Ahead, 2000));
 }
 
 #[test]

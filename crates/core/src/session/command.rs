@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use longhaul_events::{
     AgentAct, Caps, Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
-    OwnCheckout, Place, Reason, ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Timestamp,
-    Verdict, WorkspaceId,
+    OwnCheckout, Place, Reason, ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Taint,
+    Timestamp, Verdict, Waits, WorkspaceId,
 };
 
 use super::StopWish;
@@ -117,7 +117,19 @@ pub enum Command {
         actor: Actor,
         agent: String,
         settings: Content,
+        taint: Taint,
         budget: NewBudget,
+    },
+    /// What a request used that was on record before it went out. Nobody's leave is needed: it is owed also when the
+    /// session is over by then.
+    Bill {
+        bill: AgentAct,
+    },
+    /// Goes on with what was parked at this node, if what it waited for is due by now.
+    Wake {
+        node: NodeId,
+        nonce: Nonce,
+        now: Timestamp,
     },
     /// What it may use from here on. A driver at work is not in the way, and learns of it before its next turn.
     /// What was parked for want of it goes on.
@@ -141,6 +153,7 @@ pub enum Command {
     Park {
         epoch: Epoch,
         reasons: Vec<Reason>,
+        waits: Option<Waits>,
     },
     Rewind {
         rewind: RewindTo,
@@ -198,6 +211,7 @@ impl Command {
             // Files are kept, restored and removed also when the session is long over.
             Self::Rewind { .. }
             | Self::Continue { .. }
+            | Self::Bill { .. }
             | Self::MakeCheckout { .. }
             | Self::KeepSnapshot { .. }
             | Self::RemoveCheckout { .. } => true,
@@ -217,6 +231,7 @@ impl Command {
             | Self::Checkpoint { .. }
             | Self::Report { .. }
             | Self::Assign { .. }
+            | Self::Wake { .. }
             | Self::SetBudget { .. }
             | Self::Steer { .. }
             | Self::Act { .. }
@@ -348,6 +363,8 @@ pub enum Rejection {
     TooManyReturns { returns: u32 },
     #[error("no step is out that could be given up; look at the session again")]
     NothingToPark,
+    #[error("the session does not wait for anything that is due by now")]
+    NotDue,
     #[error(
         "no agent of ours drives the session, so there is nobody to tell; answer its step yourself, or ask a completed session for more with `longhaul session continue`"
     )]
@@ -404,6 +421,7 @@ impl Rejection {
             Self::NotLive { .. }
             | Self::TooManyReturns { .. }
             | Self::NothingToPark
+            | Self::NotDue
             | Self::NoSuchNode { .. }
             | Self::NoSuchWork { .. } => "E0204",
             Self::NoSuchGate { .. } | Self::WeakChannel { .. } | Self::GateNotDue { .. } => "E0209",

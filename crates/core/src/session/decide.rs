@@ -2,19 +2,22 @@
 
 use longhaul_events::{
     AgentAct, CloseOutcome, Content, Driver, Epoch, NodeId, Nonce, OwnCheckout, Reason, Restored,
-    SessionEvent, Timestamp,
+    SessionEvent, Timestamp, Waits,
 };
 
 use super::command::{
     Actor, Arrival, Command, FinishStep, GateAnswer, KeptAs, KeptSnapshot, NewBudget, NewGate, NewStep,
     Onward, OpenSession, RefuseAttempt, Rejection, RewindTo,
 };
-use crate::budget;
+use crate::parking::ParkCode;
 
 use super::{At, Lease, MOST_RETURNS, OpenGate, Park, Session, StopWish, Workplace};
 
 /// The code of the reason that says how often one may still try.
 pub const ATTEMPTS_LEFT: &str = "attempts_left";
+
+/// Who goes on with a session that nobody had to look after.
+const BY_ITSELF: &str = "longhaul";
 
 /// No driver asks for more.
 const LONGEST_LEASE_MS: u64 = 60 * 60 * 1000;
@@ -86,9 +89,11 @@ impl Session {
             Command::Report { kind, report } => {
                 Ok(vec![SessionEvent::Reported { node: self.node(), kind, report }])
             }
-            Command::Assign { actor, agent, settings, budget } => {
-                self.assign(actor, AgentAct::Assigned { agent, settings }, budget)
+            Command::Assign { actor, agent, settings, taint, budget } => {
+                self.assign(actor, AgentAct::Assigned { agent, settings, because: None, taint }, budget)
             }
+            Command::Bill { bill } => Ok(vec![SessionEvent::Agent { node: self.node(), act: bill }]),
+            Command::Wake { node, nonce, now } => self.wake(node, nonce, now),
             Command::SetBudget { budget, nonce } => self.set_budget(budget, nonce),
             Command::Steer { words, by, nonce } => self.steer(AgentAct::Steered { words, by }, nonce),
             Command::Act { epoch, acts } => {
@@ -96,7 +101,7 @@ impl Session {
                 let node = self.node();
                 Ok(acts.into_iter().map(|act| SessionEvent::Agent { node, act }).collect())
             }
-            Command::Park { epoch, reasons } => self.park(epoch, reasons),
+            Command::Park { epoch, reasons, waits } => self.park(epoch, reasons, waits),
             Command::RequestStop { wish } => Ok(self.request_stop(wish)),
             Command::Close { actor, outcome } => self.close(actor, outcome),
             Command::MakeCheckout { checkout } => self.make_checkout(checkout),
@@ -212,8 +217,7 @@ impl Session {
 
     fn out_of_attempts(&self, step: &str, attempts: u32) -> Reason {
         let id = self.id;
-        Reason::new(
-            "attempts_used_up",
+        ParkCode::AttemptsUsedUp.reason(
             format!("step `{step}` was refused {attempts} times, which is all it allows"),
             format!(
                 "a person looks at the refusals (`longhaul session show {id}`), then takes it up again (`longhaul session rewind {id} --to {step} --reason TEXT`) or ends it (`longhaul session cancel {id}`)"
@@ -252,13 +256,36 @@ impl Session {
         Ok(events)
     }
 
-    fn park(&self, epoch: Epoch, reasons: Vec<Reason>) -> Result<Vec<SessionEvent>, Rejection> {
+    fn park(
+        &self,
+        epoch: Epoch,
+        reasons: Vec<Reason>,
+        waits: Option<Waits>,
+    ) -> Result<Vec<SessionEvent>, Rejection> {
         self.lease_of(epoch)?;
         let tip = self.tip().ok_or(Rejection::NothingToPark)?;
         let park = Arrival::Park { step: tip.step.clone(), reasons, place: self.place.clone() };
         let mut events = vec![SessionEvent::DriverReleased { epoch }];
         self.trail(&mut events).go(Some(tip.node), park.into());
+        if let Some(SessionEvent::Parked { waits: due, .. }) = events.last_mut() {
+            *due = waits;
+        }
         Ok(events)
+    }
+
+    /// The node makes it happen once for each time that it was parked.
+    fn wake(&self, node: NodeId, nonce: Nonce, now: Timestamp) -> Result<Vec<SessionEvent>, Rejection> {
+        self.refuse_if_stopping()?;
+        match &self.at {
+            At::Parked(Park { node: at, out: Some(out), step, waits: Some(waits), .. })
+                if *at == node && waits.wake_at <= now =>
+            {
+                let (step, by) = (step.clone(), BY_ITSELF.to_owned());
+                let unparked = SessionEvent::Unparked { node: *out, nonce, step, by };
+                Ok(vec![unparked, SessionEvent::Agent { node: Some(*out), act: AgentAct::Woken }])
+            }
+            At::Parked(_) | At::Nothing | At::Step(_) | At::Work(_) | At::Gate(_) => Err(Rejection::NotDue),
+        }
     }
 
     fn assign(
@@ -277,7 +304,9 @@ impl Session {
     fn set_budget(&self, budget: NewBudget, nonce: Nonce) -> Result<Vec<SessionEvent>, Rejection> {
         self.refuse_if_stopping()?;
         Ok(match &self.at {
-            At::Parked(Park { out: Some(node), step, code, .. }) if budget::is_lifted_by_means(code) => {
+            At::Parked(Park { out: Some(node), step, code, .. })
+                if ParkCode::of(code).is_some_and(ParkCode::is_lifted_by_means) =>
+            {
                 let by = budget.by.clone();
                 let unparked = SessionEvent::Unparked { node: *node, nonce, step: step.clone(), by };
                 vec![unparked, budgeted(budget, Some(*node))]
@@ -451,8 +480,12 @@ impl Trail<'_> {
             }
             Arrival::Gate(gate) => self.open_gate(after, gate),
             Arrival::Park { step, reasons, place } => {
+                debug_assert!(
+                    reasons.iter().all(|reason| ParkCode::of(&reason.code).is_some()),
+                    "who parks a session takes the code from the table: {reasons:?}"
+                );
                 let node = self.next();
-                self.events.push(SessionEvent::Parked { node, after, step, reasons, place });
+                self.events.push(SessionEvent::Parked { node, after, step, reasons, place, waits: None });
             }
             Arrival::Close(outcome) => self.events.push(SessionEvent::Closed { outcome }),
         }

@@ -4,7 +4,7 @@ mod limits;
 
 use longhaul_events::{
     CloseOutcome, Content, Digest, Driver, Epoch, NodeId, Nonce, Seq, SessionEvent, SessionId, SessionKey,
-    StepId, Timestamp,
+    StepId, Taint, Timestamp,
 };
 use serde_json::json;
 
@@ -160,6 +160,7 @@ fn a_handle_from_before_does_not_lead_past_a_gate_or_a_park() {
         step: StepId("build".into()),
         reasons: Vec::new(),
         place: Place::default(),
+        waits: None,
     };
     let gate = SessionEvent::GateOpened {
         gate: NodeId(Seq(6)),
@@ -388,14 +389,19 @@ fn steered(node: u64) -> SessionEvent {
 
 #[test]
 fn a_person_speaks_beside_a_driver_and_takes_up_what_was_parked() {
-    let act = AgentAct::Assigned { agent: "rehearsal".into(), settings: text("") };
+    let act = AgentAct::Assigned {
+        agent: "rehearsal".into(),
+        settings: text(""),
+        because: None,
+        taint: Taint::Clean,
+    };
     let assigned = SessionEvent::Agent { node: Some(NodeId(Seq(2))), act };
     let mut history = vec![opened(), handed_out(2, None, FIRST)];
     assert_eq!(session(&history).decide(steer()), Err(Rejection::NotDriven));
     history.extend([assigned, taken(1, 9000)]);
     assert_eq!(session(&history).decide(steer()), Ok(vec![steered(2)]), "the lease is not in the way");
     let reasons = vec![Reason::new("stuck", "it only talks", "say something")];
-    let parked = session(&history).decide(Command::Park { epoch: Epoch(1), reasons }).unwrap();
+    let parked = session(&history).decide(Command::Park { epoch: Epoch(1), reasons, waits: None }).unwrap();
     history.extend(parked);
     let (node, nonce) = (NodeId(Seq(2)), AGAIN);
     let unparked = SessionEvent::Unparked { node, nonce, step: StepId("build".into()), by: "ada".into() };

@@ -1,7 +1,6 @@
 //! An answer on its way, counted piece by piece and cut when the count says so. Nothing of it is kept back.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -10,9 +9,10 @@ use http_body_util::combinators::UnsyncBoxBody;
 use hyper::StatusCode;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
+use super::bill::Bill;
 use super::usage::Count;
 use crate::body::{Body, BoxError};
-use crate::meter::{Limited, Meter, Verdict};
+use crate::meter::{Limited, Verdict};
 
 /// What an overloaded provider answers that has no other number for it.
 const OVERLOADED: u16 = 529;
@@ -27,18 +27,23 @@ pub(super) struct Head {
 pub(super) struct Counted {
     body: Body,
     count: Count,
-    meter: Arc<dyn Meter>,
+    /// Of a request that costs something.
+    bill: Option<Bill>,
     head: Head,
     is_finished: bool,
 }
 
 impl Counted {
-    pub(super) fn new(body: Body, count: Count, meter: Arc<dyn Meter>, head: Head) -> Self {
-        Self { body, count, meter, head, is_finished: false }
+    pub(super) fn new(body: Body, count: Count, bill: Option<Bill>, head: Head) -> Self {
+        Self { body, count, bill, head, is_finished: false }
     }
 
     pub(super) fn boxed_unsync(self) -> UnsyncBoxBody<Bytes, BoxError> {
         BodyExt::boxed_unsync(self)
+    }
+
+    fn so_far(&self) -> Verdict {
+        self.bill.as_ref().map_or(Verdict::GoOn, |bill| bill.count(&self.count.usage()))
     }
 
     /// Also when nobody reads on: what was used was used.
@@ -47,17 +52,17 @@ impl Counted {
             return;
         }
         self.count.finish();
-        if self.head.status.is_success() {
-            let _ = self.meter.count(&self.count.total());
-            return;
-        }
+        let Some(bill) = &mut self.bill else { return };
         let status = self.head.status;
+        if status.is_success() {
+            return bill.settle(&self.count.total());
+        }
         let is_limit = status == StatusCode::TOO_MANY_REQUESTS
             || status.as_u16() == OVERLOADED
             || (status == StatusCode::SERVICE_UNAVAILABLE && self.head.retry_after.is_some());
         if is_limit {
             let (kind, message) = self.count.error();
-            self.meter.limited(&Limited {
+            bill.limited(&Limited {
                 provider: self.count.estimate.provider.clone(),
                 status: status.as_u16(),
                 retry_after: self.head.retry_after.take(),
@@ -65,6 +70,7 @@ impl Counted {
                 message,
             });
         }
+        bill.settle(&self.count.reported().unwrap_or_else(|| bill.nothing()));
     }
 }
 
@@ -83,9 +89,11 @@ impl HttpBody for Counted {
         };
         if let Some(piece) = frame.data_ref()
             && self.count.take(piece)
-            && let Verdict::Cut(refused) = self.meter.count(&self.count.usage())
+            && let Verdict::Cut(refused) = self.so_far()
         {
             self.is_finished = true;
+            let usage = self.count.usage();
+            self.bill.iter_mut().for_each(|bill| bill.settle(&usage));
             return Poll::Ready(Some(Err(format!("cut: cap `{}` is reached", refused.cap).into())));
         }
         Poll::Ready(Some(Ok(frame)))

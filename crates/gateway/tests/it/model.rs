@@ -1,7 +1,7 @@
 //! The model endpoint: the token for the key, what is counted, and what is cut.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -20,6 +20,7 @@ const ASK: &str = r#"{"model":"m-1","max_tokens":64,"messages":[]}"#;
 struct Book {
     admitted: Mutex<Vec<Estimate>>,
     counted: Mutex<Vec<Usage>>,
+    settled: Mutex<Vec<Usage>>,
     limits: Mutex<Vec<Limited>>,
     most_input_bytes: Option<u64>,
     most_output: Option<u64>,
@@ -44,6 +45,10 @@ impl Meter for Book {
             Some(most) if usage.output_tokens > most => Verdict::Cut(cap("no more")),
             Some(_) | None => Verdict::GoOn,
         }
+    }
+
+    fn settle(&self, usage: &Usage) {
+        self.settled.lock().unwrap().push(usage.clone());
     }
 
     fn limited(&self, limited: &Limited) {
@@ -88,6 +93,13 @@ fn ask_this(world: &World, path: &str, token: &str, body: &str) -> String {
     ))
 }
 
+/// What the one request came to, which is told once.
+fn settled(book: &Book) -> Usage {
+    let settled = book.settled.lock().unwrap().clone();
+    assert_eq!(settled.len(), 1, "{settled:?}");
+    settled[0].clone()
+}
+
 fn key(world: &World) -> String {
     format!("x-api-key: {}\r\n", world.token.reveal())
 }
@@ -125,7 +137,7 @@ fn the_provider_sees_the_real_key_and_the_session_never_does() {
         (admitted.model.as_deref(), admitted.max_output_tokens, admitted.input_bytes),
         (Some("m-1"), Some(64), length)
     );
-    let counted = book.counted.lock().unwrap()[0].clone();
+    let counted = book.settled.lock().unwrap()[0].clone();
     assert_eq!((counted.input_tokens, counted.output_tokens, counted.source), (3, 5, UsageSource::Reported));
 }
 
@@ -213,7 +225,7 @@ fn a_stream_goes_through_piece_by_piece_and_is_counted() {
     }
     go_on.send(()).unwrap();
     assert!(rest(client).contains("\"output_tokens\":9"));
-    let counted = book.counted.lock().unwrap().last().unwrap().clone();
+    let counted = settled(&book);
     assert_eq!((counted.input_tokens, counted.output_tokens, counted.source), (7, 9, UsageSource::Reported));
 }
 
@@ -231,6 +243,7 @@ fn a_stream_is_cut_when_the_count_says_so() {
     let answer = ask(&world, "anthropic/v1/messages", &key(&world));
     assert!(!answer.contains("never seen") && !answer.contains("xxx"), "{answer}");
     assert!(!answer.ends_with("0\r\n\r\n"), "a cut must not look like an end: {answer}");
+    assert!(settled(&book).output_tokens >= 1002, "what came counts, also what was cut");
 }
 
 #[test]
@@ -257,15 +270,92 @@ fn a_provider_without_room_is_passed_on_and_told_of() {
             message: Some("slow down".to_owned()),
         }]
     );
-    assert!(book.counted.lock().unwrap().is_empty(), "nothing was used");
+    let used = settled(&book);
+    assert_eq!((used.input_tokens, used.output_tokens), (0, 0), "nothing was used");
 }
 
 #[test]
 fn a_provider_that_is_not_there_is_an_error_that_may_pass() {
     let gone = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let world = Made { upstreams: upstreams(gone), ..Made::default() }.open();
+    let book = Arc::new(Book::default());
+    let world = Made { upstreams: upstreams(gone), meter: book.clone(), ..Made::default() }.open();
     let answer = ask(&world, "anthropic/v1/messages", &key(&world));
     assert!(status(&answer) == 502 && answer.contains("api_error"), "{answer}");
+    assert_eq!(settled(&book).input_tokens, 0, "nobody was asked");
+}
+
+#[test]
+fn to_have_tokens_counted_or_models_listed_costs_nothing() {
+    let server = Server::answering(ok("application/json", r#"{"input_tokens":3}"#));
+    let book = Arc::new(Book { most_input_bytes: Some(0), ..Book::default() });
+    let world = world(&server, &book);
+    let answer = ask(&world, "anthropic/v1/messages/count_tokens?beta=true", &key(&world));
+    assert_eq!(status(&answer), 200, "{answer}");
+    assert!(book.admitted.lock().unwrap().is_empty() && book.settled.lock().unwrap().is_empty());
+}
+
+/// What is counted for a request that the provider has and that no head of an answer came for.
+fn counted_without_an_answer(leave: fn(std::net::TcpStream, std::os::unix::net::UnixStream)) -> Vec<Usage> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let book = Arc::new(Book::default());
+    let upstreams = upstreams(listener.local_addr().unwrap());
+    let world = Made { upstreams, meter: book.clone(), ..Made::default() }.open();
+    let mut client = world.connect();
+    let length = ASK.len();
+    write!(
+        client,
+        "POST /model/anthropic/v1/messages HTTP/1.1\r\nHost: x\r\n{}Content-Length: {length}\r\n\r\n{ASK}",
+        key(&world)
+    )
+    .unwrap();
+    let (mut provider, _) = listener.accept().unwrap();
+    let mut heard = Vec::new();
+    while !heard.ends_with(ASK.as_bytes()) {
+        let mut piece = [0; 1024];
+        let length = provider.read(&mut piece).unwrap();
+        heard.extend_from_slice(&piece[..length]);
+    }
+    assert!(book.settled.lock().unwrap().is_empty());
+    leave(provider, client);
+    let start = std::time::Instant::now();
+    while book.settled.lock().unwrap().is_empty() && start.elapsed() < std::time::Duration::from_secs(30) {
+        // tidy: the meter has nobody to wake
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    world.lives();
+    book.settled.lock().unwrap().clone()
+}
+
+#[test]
+fn whoever_leaves_before_an_answer_comes_has_used_what_the_request_may_cost() {
+    let input_tokens = u64::try_from(ASK.len().div_ceil(4)).unwrap();
+    let most = Usage {
+        request: 0,
+        provider: "anthropic".to_owned(),
+        model: Some("m-1".to_owned()),
+        input_tokens,
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
+        output_tokens: 64,
+        source: UsageSource::Estimated,
+    };
+    let client_leaves = counted_without_an_answer(|mut provider, client| {
+        drop(client);
+        assert_eq!(provider.read(&mut [0; 16]).unwrap_or(0), 0, "the provider is left too");
+    });
+    assert_eq!(client_leaves, [most.clone()]);
+    let provider_leaves = counted_without_an_answer(|provider, client| {
+        drop(provider);
+        assert_eq!(status(&rest_of_head(client)), 502);
+    });
+    assert_eq!(provider_leaves, [most]);
+}
+
+/// As much as shows how it ended.
+fn rest_of_head(mut client: impl Read) -> String {
+    let mut piece = [0; 1024];
+    let length = client.read(&mut piece).unwrap();
+    String::from_utf8_lossy(&piece[..length]).into_owned()
 }
 
 #[test]

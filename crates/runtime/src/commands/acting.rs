@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use longhaul_core::budget::{WallClock, day_of};
 use longhaul_core::cassette::{self, Asked};
-use longhaul_core::conversation::Conversation;
+use longhaul_core::conversation::{Conversation, Unheard};
 use longhaul_core::session::{Actor, Command, NewBudget, Rejection, StopWish};
+use longhaul_core::walk;
+use longhaul_core::workflow::ModelTier;
 use longhaul_events::{
-    AgentAct, Content, Epoch, NodeId, Nonce, Reason, Seq, SessionEvent, SessionId, StepId,
+    AgentAct, Content, Epoch, NodeId, Nonce, Reason, Seq, SessionEvent, SessionId, StepId, Taint,
+    Timestamp, Waits,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::Commands;
 use crate::error::Error;
@@ -22,15 +25,15 @@ impl Commands {
     pub(crate) fn assign(
         &self,
         id: SessionId,
-        agent: &str,
-        settings: &Value,
+        assignment: &Assignment,
+        taint: Taint,
         budget: &NewBudget,
     ) -> Result<(), Error> {
         self.decide(id, &Contents::default(), |session| {
             let actor = Actor { epoch: None, now: self.clock.now() };
-            let settings = Content::Inline(settings.clone());
-            let (agent, budget) = (agent.to_owned(), budget.clone());
-            let command = Command::Assign { actor, agent, settings, budget };
+            let settings = Content::Inline(json!(assignment));
+            let (agent, budget) = (assignment.agent(), budget.clone());
+            let command = Command::Assign { actor, agent, settings, taint, budget };
             Ok(Decided::Events(session.decide(command)?, ()))
         })
     }
@@ -63,6 +66,16 @@ impl Commands {
             Ok(None::<()>)
         })?;
         Ok(clock)
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// The tier that a step wants to be done by.
+    pub(crate) fn tier_at(&self, id: SessionId, step: &StepId) -> Result<Option<ModelTier>, Error> {
+        let workflow = self.workflow_of(&self.load_session(id)?)?;
+        Ok(walk::step(&workflow, &step.0).and_then(|step| step.model))
     }
 
     pub(crate) fn today(&self) -> i64 {
@@ -150,8 +163,12 @@ impl Commands {
 
     /// Gives the step up, for a person to look at.
     pub(crate) fn park_step(&self, id: SessionId, epoch: Epoch, reasons: &[Reason]) -> Result<(), Error> {
+        self.park(id, epoch, &Parking { reasons: reasons.to_vec(), waits: None })
+    }
+
+    pub(crate) fn park(&self, id: SessionId, epoch: Epoch, parking: &Parking) -> Result<(), Error> {
         self.decide(id, &Contents::default(), |session| {
-            Ok(Decided::Events(session.decide(Command::Park { epoch, reasons: reasons.to_vec() })?, ()))
+            Ok(Decided::Events(session.decide(parking.command(epoch))?, ()))
         })
     }
 
@@ -160,7 +177,7 @@ impl Commands {
         &self,
         id: SessionId,
         epoch: Epoch,
-        reasons: &[Reason],
+        parking: &Parking,
         ear: Ear,
     ) -> Result<Heard, Error> {
         self.decide(id, &Contents::default(), |session| {
@@ -168,8 +185,7 @@ impl Commands {
             if !self.listen(id, &mut now)?.is_empty() {
                 return Ok(Decided::Nothing(Heard::Something));
             }
-            let events = session.decide(Command::Park { epoch, reasons: reasons.to_vec() })?;
-            Ok(Decided::Events(events, Heard::Nothing))
+            Ok(Decided::Events(session.decide(parking.command(epoch))?, Heard::Nothing))
         })
     }
 
@@ -251,6 +267,7 @@ impl Commands {
         self.each_decision(id, turns.read, |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
                 turns.read = turns.read.plus(1);
+                turns.unheard.apply(&event, |words| Ok::<_, Error>(in_words(&*self.shared_value(words)?)))?;
                 match event {
                     SessionEvent::StepHandedOut { node, step, .. } => turns.hand_out(node, step),
                     SessionEvent::DriverExpired { epoch, .. } => turns.death = Some(epoch),
@@ -260,6 +277,26 @@ impl Commands {
             Ok(None::<()>)
         })
         .map(|_| ())
+    }
+}
+
+/// Why a step is given up, and what of it comes back by itself.
+#[derive(Debug, Clone)]
+pub(crate) struct Parking {
+    pub(crate) reasons: Vec<Reason>,
+    pub(crate) waits: Option<Waits>,
+}
+
+impl Parking {
+    fn command(&self, epoch: Epoch) -> Command {
+        let Self { reasons, waits } = self.clone();
+        Command::Park { epoch, reasons, waits }
+    }
+}
+
+impl From<Reason> for Parking {
+    fn from(reason: Reason) -> Self {
+        Self { reasons: vec![reason], waits: None }
     }
 }
 
@@ -289,14 +326,16 @@ pub(crate) struct Turns {
     read: Seq,
     /// The last driver whose lease nobody gave back.
     death: Option<Epoch>,
+    unheard: Unheard,
     workflow: String,
     visits: BTreeMap<StepId, u32>,
     steps: BTreeMap<NodeId, (StepId, u32)>,
 }
 
 impl Turns {
-    const fn of(workflow: String) -> Self {
-        Self { read: Seq(0), death: None, workflow, visits: BTreeMap::new(), steps: BTreeMap::new() }
+    fn of(workflow: String) -> Self {
+        let (visits, steps) = (BTreeMap::new(), BTreeMap::new());
+        Self { read: Seq(0), death: None, unheard: Unheard::default(), workflow, visits, steps }
     }
 
     fn hand_out(&mut self, node: NodeId, step: StepId) {
@@ -308,6 +347,11 @@ impl Turns {
     /// Whether the driver before this one died.
     pub(crate) fn follows_death(&self, epoch: Epoch) -> bool {
         self.death.is_some_and(|dead| dead.plus(1) == epoch)
+    }
+
+    /// What somebody said to the agent at steps before this one, and it has not heard.
+    pub(crate) fn unheard_before(&self, node: NodeId) -> Vec<String> {
+        self.unheard.elsewhere(node)
     }
 
     /// Where a session stands that asks at this node.

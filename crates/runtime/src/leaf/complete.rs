@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 use super::{Effect, Leaf, Told, Tool, text};
 use crate::commands::walking::Advance;
 use crate::error::Error;
+use longhaul_core::conversation::COMPLETE_STEP;
 
 const TOKEN: &str = "continueToken";
 
 pub(super) const TOOL: Tool = Tool {
-    name: "complete_step",
+    name: COMPLETE_STEP,
     title: "Complete the step",
     description: "Hand in the finished step and get the next one. The token says which step it is, so the same call \
                   again is safe. Without anything to hand in it shows the step that is open, with its token, and costs \

@@ -1,6 +1,6 @@
 //! What an agent did, told for people.
 
-use longhaul_events::{AgentAct, CallOutcome, Caps, ModelUsage, TokenCount, TurnFault};
+use longhaul_events::{AgentAct, CallOutcome, Caps, ModelUsage, Taint, TokenCount, TurnFault};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,6 +13,10 @@ use crate::error::Error;
 pub enum AgentDid {
     Assigned {
         agent: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        because: Option<String>,
+        #[serde(skip_serializing_if = "Taint::is_clean")]
+        taint: Taint,
     },
     MadeReady {
         outcomes: Value,
@@ -82,6 +86,7 @@ pub enum AgentDid {
         turns_until: u64,
         digest: Option<String>,
     },
+    Woken,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -93,7 +98,9 @@ pub struct ToldCall {
 impl AgentDid {
     pub(super) fn tell(act: &AgentAct, reader: &Reader) -> Result<Self, Error> {
         Ok(match act {
-            AgentAct::Assigned { agent, settings: _ } => Self::Assigned { agent: agent.clone() },
+            AgentAct::Assigned { agent, settings: _, because, taint } => {
+                Self::Assigned { agent: agent.clone(), because: because.clone(), taint: *taint }
+            }
             AgentAct::MadeReady { outcomes } => Self::MadeReady { outcomes: reader.value(outcomes)? },
             AgentAct::Answered { turn, said, calls, usage, ms, cost_micros, .. } => {
                 let told = |call: &longhaul_events::AgentCall| {
@@ -142,6 +149,7 @@ impl AgentDid {
                 turns_until: *turns_until,
                 digest: digest.as_ref().map(|digest| reader.words(digest)).transpose()?,
             },
+            AgentAct::Woken => Self::Woken,
         })
     }
 }

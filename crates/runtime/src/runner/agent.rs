@@ -1,17 +1,18 @@
 //! Having an agent of our own do the step that is out: turns, calls, and what is on record of them.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use longhaul_agent::tools::{self, Desk, Room, ToolError, Walls};
 use longhaul_agent::{Agent, Fault, Silence, Turn, TurnRequest};
 use longhaul_core::cassette::{Asked, Order, Usage};
-use longhaul_core::conversation::{Conversation, Next};
+use longhaul_core::conversation::{COMPLETE_STEP, Conversation, Next, Stop};
 use longhaul_core::session::Tip;
 use longhaul_core::units::show_duration;
 use longhaul_core::workflow::answer::Answer;
 use longhaul_events::{
-    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Content, Epoch, Reason, SessionId, TokenCount,
-    TurnFault,
+    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Content, Epoch, Reason, SessionId, Timestamp,
+    TokenCount, TurnFault,
 };
 use serde_json::{Map, Value};
 
@@ -19,25 +20,32 @@ use super::giving_up;
 use super::interrupted;
 use super::limits::{Limits, estimate};
 use super::switch::{CutShort, StopSwitch};
+use crate::clock::Entropy;
 use crate::commands::Commands;
 use crate::commands::acting::{Ear, Heard};
 use crate::commands::checkout::BegunCall;
 use crate::commands::walking::Advance;
 use crate::error::Error;
 use crate::leaf::{self, Leaf, Told};
+use crate::metering::SessionMeter;
 use crate::system::System;
 
 /// How often a pause looks whether the session was stopped.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-const COMPLETE: &str = "complete_step";
 
 /// Somebody who answers turns, and hands to do what it wants done.
 #[derive(Debug)]
 pub(super) struct Driving<'a> {
     pub(super) agent: &'a mut dyn Agent,
+    /// Where what its turns use is added up.
+    pub(super) account: Account,
+    /// What counts the requests that it makes, if anything does.
+    pub(super) meter: Option<Arc<SessionMeter>>,
     pub(super) hands: Hands<'a>,
     /// Whoever drove before died.
     pub(super) after_death: bool,
+    /// What somebody said at earlier steps that it has not heard.
+    pub(super) unheard: Vec<String>,
 }
 
 /// What does the calls, and puts all of it on record.
@@ -63,15 +71,35 @@ struct Ended {
 
 /// Where a session went by what its agent did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
+pub(super) enum Way {
     Stays,
     /// The step is handed in, and what the agent said about it is over.
     Left,
 }
 
+/// How having a step done ended.
+#[derive(Debug)]
+pub(super) enum StepEnd {
+    /// The session has left the step, or somebody stopped us.
+    Over,
+    NoAnswer(NoAnswer),
+}
+
+/// Somebody who was asked, and will not answer however often it is asked again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct NoAnswer {
+    pub(super) fault: TurnFault,
+    /// When that is over by itself.
+    pub(super) until: Option<Timestamp>,
+    /// How far it was listened to what people say; nobody was asked without it.
+    pub(super) ear: Option<Ear>,
+}
+
 /// What came of asking for a turn.
 enum Reply {
     Came(AgentAct),
+    /// Our own cap cut it.
+    Cut(AgentAct, Reason),
     /// It would have gone over what the session may use.
     TooMuch(Reason),
     /// Somebody stopped the session before it was asked.
@@ -80,12 +108,16 @@ enum Reply {
 
 impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
-    pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<(), Error> {
+    pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<StepEnd, Error> {
         // Before the first look, so that nothing falls in between; what is heard twice is folded once.
         let mut ear = Ear { node: tip.node, after: self.hands.commands.load_session(self.hands.id)?.seq };
         let prompt = self.hands.commands.prompt_at(self.hands.id, tip.node)?;
         let acts = self.hands.commands.acts_at(self.hands.id, tip.node)?;
         let mut conversation = Conversation::fold(&acts);
+        let turn = conversation.last_turn().map_or(1, |last| last + 1);
+        let told =
+            std::mem::take(&mut self.unheard).into_iter().map(|words| AgentAct::Nudged { turn, words });
+        self.hands.record(&mut conversation, &told.collect::<Vec<_>>())?;
         if self.after_death {
             let news = interrupted::news(&acts, &conversation);
             self.hands.record(&mut conversation, news.as_slice())?;
@@ -94,27 +126,34 @@ impl Driving<'_> {
             self.hands.listen(&mut ear, &mut conversation)?;
             match conversation.next() {
                 Next::Ask { turn, pause_ms } => {
-                    self.hands.pause(Duration::from_millis(pause_ms));
+                    self.hands.wait_for_room(pause_ms);
                     if self.hands.stop.is_stopped() {
-                        return Ok(());
+                        return Ok(StepEnd::Over);
                     }
                     let act = match self.ask(turn, asked, &conversation, &prompt)? {
                         Reply::Came(act) => act,
-                        Reply::TooMuch(reason) => {
+                        Reply::Cut(act, reason) => {
+                            self.hands.record(&mut conversation, &[act])?;
                             if self.hands.park(reason, ear)? == Way::Left {
-                                return Ok(());
+                                return Ok(StepEnd::Over);
                             }
                             continue;
                         }
-                        Reply::Stopped => return Ok(()),
+                        Reply::TooMuch(reason) => {
+                            if self.hands.park(reason, ear)? == Way::Left {
+                                return Ok(StepEnd::Over);
+                            }
+                            continue;
+                        }
+                        Reply::Stopped => return Ok(StepEnd::Over),
                     };
                     if self.hands.go_on(&mut ear, &mut conversation, vec![act])? == Way::Left {
-                        return Ok(());
+                        return Ok(StepEnd::Over);
                     }
                 }
                 Next::Call { .. } => {
                     if self.hands.go_on(&mut ear, &mut conversation, Vec::new())? == Way::Left {
-                        return Ok(());
+                        return Ok(StepEnd::Over);
                     }
                 }
                 Next::Interrupted { turn, call } => {
@@ -128,14 +167,18 @@ impl Driving<'_> {
                     self.hands
                         .record(&mut conversation, &[AgentAct::Nudged { turn, words: words.to_owned() }])?;
                 }
+                Next::Stop(Stop::NoAnswer(fault)) => {
+                    let until = conversation.resets_at();
+                    return Ok(StepEnd::NoAnswer(NoAnswer { fault, until, ear: Some(ear) }));
+                }
                 Next::Stop(stop) => {
-                    if self.hands.park(giving_up::reason(stop), ear)? == Way::Left {
-                        return Ok(());
+                    if self.hands.park(giving_up::reason(self.hands.id, stop), ear)? == Way::Left {
+                        return Ok(StepEnd::Over);
                     }
                 }
             }
         }
-        Ok(())
+        Ok(StepEnd::Over)
     }
 
     /// Asks for a turn and says how that ended, or why it is not asked for.
@@ -159,33 +202,56 @@ impl Driving<'_> {
             return Ok(Reply::Stopped);
         }
         let start = Instant::now();
-        Ok(Reply::Came(match self.agent.turn(&request) {
+        let fault = match self.agent.turn(&request) {
             Ok(answer) => {
-                let cost_micros = hands.limits.price.of(tokens(answer.usage));
-                answered(turn, answer, elapsed(start), cost_micros)
+                let cost_micros = match self.account {
+                    Account::Turn => hands.limits.price.of(tokens(answer.usage)),
+                    Account::Bills => 0,
+                };
+                let spent = Spending { ms: elapsed(start), cost_micros, account: self.account };
+                return Ok(Reply::Came(answered(turn, answer, spent)));
             }
-            Err(fault) => {
-                let (message, ms) = (fault.to_string(), elapsed(start));
-                AgentAct::Failed {
-                    turn,
-                    fault: fault_of(&fault),
-                    message,
-                    ms,
-                    retry_after_ms: None,
-                    resets_at: None,
-                }
-            }
-        }))
+            Err(fault) => fault,
+        };
+        // Whoever is cut sees a stream that breaks off, or an error like any other.
+        let refusal = self.meter.as_ref().and_then(|meter| meter.take_refusal());
+        let (message, ms) = (fault.to_string(), elapsed(start));
+        let failed = |fault| AgentAct::Failed {
+            turn,
+            fault,
+            message,
+            ms,
+            retry_after_ms: None,
+            resets_at: None,
+        };
+        Ok(match refusal {
+            Some(reason) => Reply::Cut(failed(TurnFault::OverCap), reason),
+            None => Reply::Came(failed(fault_of(&fault))),
+        })
     }
+}
+
+/// What a turn took.
+struct Spending {
+    ms: u64,
+    cost_micros: u64,
+    account: Account,
 }
 
 impl Hands<'_> {
     /// Gives the step up, unless somebody has just said something.
     fn park(&self, reason: Reason, ear: Ear) -> Result<Way, Error> {
-        Ok(match self.commands.park_unless_told(self.id, self.epoch, &[reason], ear)? {
+        Ok(match self.commands.park_unless_told(self.id, self.epoch, &reason.into(), ear)? {
             Heard::Nothing => Way::Left,
             Heard::Something => Way::Stays,
         })
+    }
+
+    /// Waits before a turn is asked again, no longer than the session may go on: what comes then is not asked for.
+    fn wait_for_room(&self, ms: u64) {
+        if ms > 0 {
+            self.pause(Duration::from_millis(with_jitter(ms)).min(self.limits.time_left()));
+        }
     }
 
     /// Waits for an agent that says nothing, as long as anybody would and the session may. Says how long that was.
@@ -233,10 +299,7 @@ impl Hands<'_> {
                 acts.push(start);
             }
             self.put_down(ear, conversation, &acts)?;
-            let Some(ended) = self.make(conversation, turn, &calls)? else {
-                self.pass_on(ear, conversation)?;
-                return Ok(Way::Left);
-            };
+            let Some(ended) = self.make(conversation, turn, &calls)? else { return Ok(Way::Left) };
             acts = ended;
         }
     }
@@ -251,7 +314,7 @@ impl Hands<'_> {
         let wanted: Vec<(u32, AgentCall)> =
             calls.iter().filter_map(|call| Some((*call, conversation.call(turn, *call)?.clone()))).collect();
         if let [(call, only)] = wanted.as_slice() {
-            let ended = if only.tool == COMPLETE {
+            let ended = if only.tool == COMPLETE_STEP {
                 let Some(ended) = self.complete(only)? else { return Ok(None) };
                 ended
             } else {
@@ -283,7 +346,8 @@ impl Hands<'_> {
         let refused =
             |text: String| Ended { outcome: CallOutcome::Refused, exit: None, text, ms: elapsed(start) };
         if let Some(tool) = tools::find(&call.tool) {
-            return match tool.call(&Desk { room: self.room, walls: self.walls }, &arguments) {
+            let desk = Desk { room: self.room, walls: self.walls, scrubber: self.commands.scrubber() };
+            return match tool.call(&desk, &arguments) {
                 Ok(answer) => {
                     let cut_short = self.stop.was_cut_short().filter(|_| answer.exit.is_none());
                     let was_ended = answer.exit.is_none() && self.stop.was_forced();
@@ -300,7 +364,7 @@ impl Hands<'_> {
                 Err(ToolError::Broken(broken)) => Err(Error::Tool(broken)),
             };
         }
-        let Some(tool) = leaf::TOOLS.iter().find(|tool| tool.name == call.tool && tool.name != COMPLETE)
+        let Some(tool) = leaf::TOOLS.iter().find(|tool| tool.name == call.tool && tool.name != COMPLETE_STEP)
         else {
             return Ok(refused(format!("there is no tool `{}`", call.tool)));
         };
@@ -309,7 +373,7 @@ impl Hands<'_> {
             Ok(Told::Said { words, .. }) => {
                 Ok(Ended { outcome: CallOutcome::Done, exit: None, text: words, ms: elapsed(start) })
             }
-            Ok(Told::Step(_)) => Ok(refused("only `complete_step` hands a step in".to_owned())),
+            Ok(Told::Step(_)) => Ok(refused(format!("only `{COMPLETE_STEP}` hands a step in"))),
             Err(Error::BadAnswer(reasons)) => Ok(refused(words(&reasons))),
             Err(error) => Err(error),
         }
@@ -357,11 +421,18 @@ impl Hands<'_> {
     }
 }
 
+/// Up to a quarter longer, so that those who were sent away together do not come back together.
+fn with_jitter(ms: u64) -> u64 {
+    let drawn = u64::from(u16::from_le_bytes(Entropy::System.bytes()));
+    ms.saturating_add((u128::from(ms / 4) * u128::from(drawn) / u128::from(u16::MAX)).try_into().unwrap_or(0))
+}
+
 const fn tokens(usage: Usage) -> TokenCount {
     TokenCount { input: usage.input, output: usage.output }
 }
 
-fn answered(turn: u32, answer: Turn, ms: u64, cost_micros: u64) -> AgentAct {
+fn answered(turn: u32, answer: Turn, spent: Spending) -> AgentAct {
+    let Spending { ms, cost_micros, account } = spent;
     let call = |call: longhaul_agent::Call| AgentCall {
         tool: call.tool,
         arguments: Content::Inline(Value::Object(call.arguments)),
@@ -379,7 +450,7 @@ fn answered(turn: u32, answer: Turn, ms: u64, cost_micros: u64) -> AgentAct {
         usage: tokens(answer.usage),
         ms,
         cost_micros,
-        account: Account::Turn,
+        account,
         echo: None,
     }
 }

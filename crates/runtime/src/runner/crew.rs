@@ -1,93 +1,36 @@
 //! Who works on a session that we drive ourselves, and where: the agent, its checkout, the walls around it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use longhaul_agent::tools::{Room, Walls as AgentWalls};
-use longhaul_agent::{Agent, Rehearsal, Silence, TurnRequest};
-use longhaul_core::cassette;
+use longhaul_agent::Rehearsal;
+use longhaul_agent::tools::{Room, Walls};
 use longhaul_core::config::SetupCommand;
 use longhaul_core::conversation::Conversation;
 use longhaul_core::session::{KeptAs, Rejection, Tip, Workplace};
 use longhaul_events::{Epoch, NodeId, OwnCheckout, SessionId};
-use longhaul_exec::sandbox::{Level, Network, Sandbox};
+use longhaul_exec::sandbox::Sandbox;
 use longhaul_exec::{Error as ExecError, Finished, Program};
-use serde::{Deserialize, Serialize};
+use longhaul_gateway::{Meter, Unmetered, Upstreams};
 
+use super::agent::{Driving, Hands, StepEnd, Way};
+use super::assignment::{Assignment, PinnedReach, Who};
+use super::falling_back::Choice;
 use super::limits::Limits;
+use super::office::{Chosen, GatewayDoor, Office};
 use super::preparing::Ready;
 use super::{Driven, StopSwitch, leftovers};
 use crate::commands::Commands;
 use crate::commands::acting::Turns;
 use crate::error::Error;
-use crate::gateway::{Gateway, Token, Walls};
-use crate::runner::agent::{Driving, Hands};
+use crate::gateway::{Gateway, Token, WayOut};
 use crate::sandbox::{Surroundings, everyday};
 use crate::system::System;
-
-/// What is on record with an assignment: enough for any process to go on with it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Assignment {
-    /// The script of a rehearsal, as text.
-    pub cassette: String,
-    /// Its name, for whoever reads an error.
-    pub path: String,
-    pub level: Walled,
-    /// What makes the checkout ready, as it was configured when the session began.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub setup: Vec<SetupCommand>,
-    /// What can be reached and changed beyond the worktree; nothing, in sessions of earlier releases.
-    #[serde(default)]
-    pub reach: PinnedReach,
-}
-
-impl Assignment {
-    /// The agent, brought to where the session is, and the turns that it was asked. A script comes to the same place when
-    /// it is asked the same again.
-    pub(crate) fn rehearsal(&self, commands: &Commands, id: SessionId) -> Result<(Rehearsal, Turns), Error> {
-        let mut agent = Rehearsal::new(cassette::parse(&self.path, &self.cassette)?);
-        let turns = commands.each_turn(id, |asked, talk| {
-            let answers = talk.last_answers();
-            let request = TurnRequest { asked, answers: &answers, told: &[], silence: Silence::Skipped };
-            let _ = agent.turn(&request);
-        })?;
-        Ok((agent, turns))
-    }
-}
-
-/// What is let through the walls of a session, as it was when it began.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PinnedReach {
-    pub network: Networked,
-    pub hosts: Vec<String>,
-    /// As they were written, with `~`.
-    pub caches: Vec<String>,
-}
-
-/// What a session can reach.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Networked {
-    #[default]
-    None,
-    AllowList,
-    Open,
-}
-
-/// How strong the walls are that a session asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Walled {
-    Full,
-    Reduced,
-    None,
-}
 
 /// An agent at work.
 #[derive(Debug)]
 pub(super) struct Crew {
-    agent: Box<dyn Agent>,
+    agents: Agents,
     /// Which steps were handed out, as far as we have read.
     turns: Turns,
     pub(super) setup: Vec<SetupCommand>,
@@ -99,56 +42,73 @@ pub(super) struct Crew {
     reach: PinnedReach,
 }
 
+/// Who answers turns.
+#[derive(Debug)]
+enum Agents {
+    Rehearsal(Box<Rehearsal>),
+    Staff(Box<Office>),
+}
+
 impl Crew {
     /// Whoever was assigned to a session, brought to where it was; `None` if nobody of ours was.
-    pub(super) fn of(system: &System, commands: &Commands, id: SessionId) -> Result<Option<Self>, Error> {
+    pub(super) fn of(
+        system: &System,
+        commands: &Commands,
+        id: SessionId,
+        token: &Token,
+    ) -> Result<Option<Self>, Error> {
         let Some(assignment) = commands.assignment(id)? else { return Ok(None) };
-        let (agent, turns) = assignment.rehearsal(commands, id)?;
+        let (agents, turns) = match &assignment.who {
+            Who::Rehearsal(script) => {
+                let (agent, turns) = script.rehearsal(commands, id)?;
+                (Agents::Rehearsal(Box::new(agent)), turns)
+            }
+            Who::Staff(staff) => {
+                let socket = system.places().gateway_socket(id);
+                let door = GatewayDoor { socket, token: token.clone() };
+                let office = Office::new(assignment.clone(), staff.clone(), door);
+                (Agents::Staff(Box::new(office)), commands.each_turn(id, |_, _| {})?)
+            }
+        };
         let session = commands.load_session(id)?;
         let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };
         let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
         let sandbox = walls(system, &assignment, &checkout, room.path());
-        Ok(Some(Self {
-            agent: Box::new(agent),
-            turns,
-            setup: assignment.setup,
-            room,
-            walls: sandbox.clone(),
-            sandbox,
-            reach: assignment.reach,
-        }))
+        let Assignment { setup, reach, .. } = assignment;
+        Ok(Some(Self { agents, turns, setup, room, walls: sandbox.clone(), sandbox, reach }))
     }
 
     /// Opens the way out of the walls, for as long as this process drives.
     pub(super) fn open_gateway(
         &mut self,
         system: &System,
-        id: SessionId,
+        lease: Lease,
         token: &Token,
     ) -> Result<Gateway, Error> {
-        let walls = Walls { system, session: id, reach: &self.reach, token };
-        let (gateway, sandbox) = walls.open(self.walls.clone())?;
+        let (upstreams, meter): (_, Arc<dyn Meter>) = match &mut self.agents {
+            Agents::Rehearsal(_) => (Upstreams::new(), Arc::new(Unmetered)),
+            Agents::Staff(office) => office.open(system, lease)?,
+        };
+        let way = WayOut { system, session: lease.session, reach: &self.reach, token, upstreams, meter };
+        let (gateway, sandbox) = way.open(self.walls.clone())?;
         self.sandbox = sandbox;
         Ok(gateway)
     }
 }
 
+/// The right to drive a session, as far as it is told to others.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lease {
+    pub(super) session: SessionId,
+    pub(super) epoch: Epoch,
+}
+
 /// The checkout can be changed, and the objects that it borrows can be read. Nothing else of ours is there.
 fn walls(system: &System, assignment: &Assignment, own: &OwnCheckout, checkout: &Path) -> Sandbox {
-    let level = match assignment.level {
-        Walled::Full => Level::Full,
-        Walled::Reduced => Level::Reduced,
-        Walled::None => Level::None,
-    };
     let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/home"));
     let surroundings = Surroundings { directory: checkout, home: &home };
     let objects = Path::new(&own.main_dir).join("objects");
-    let network = match assignment.reach.network {
-        Networked::None => Network::None,
-        Networked::AllowList => Network::AllowList,
-        Networked::Open => Network::Open,
-    };
-    let mut sandbox = everyday(level, network, &surroundings).read_only(objects);
+    let mut sandbox = everyday(assignment.level, assignment.reach.network, &surroundings).read_only(objects);
     // What relays to the gateway has to be there. Only the file itself: beside it may lie anything.
     sandbox.read_only.extend(std::env::current_exe());
     [system.places().data.join("longhaul.db"), system.places().config.clone()]
@@ -165,7 +125,7 @@ pub(super) struct Around<'a> {
     stop: &'a StopSwitch,
 }
 
-impl AgentWalls for Around<'_> {
+impl Walls for Around<'_> {
     fn run(&self, program: Program) -> Result<Finished, ExecError> {
         let program = program
             .sandbox(self.sandbox.clone())
@@ -211,7 +171,7 @@ impl Driven<'_> {
 
     /// What a driver that died left behind must not go on beside us, and what it had done is kept before it is touched.
     fn clear_up(&self) -> Result<(), Error> {
-        leftovers::end(self.commands, self.id, (self.label, self.epoch))?;
+        leftovers::end(self.commands, self.id, self.latest())?;
         if self.system.bring_back(self.commands, self.id)?.is_none() && self.epoch > Epoch(1) {
             self.keep("somebody else drives from here on")?;
         }
@@ -240,29 +200,55 @@ impl Driven<'_> {
         Around { sandbox, label, session: self.id, stop }
     }
 
+    /// Has a step done, by whoever is asked in the end.
     fn one_step(&self, crew: &mut Crew, tip: &Tip, stop: &StopSwitch) -> Result<(), Error> {
         self.commands.catch_up(self.id, &mut crew.turns)?;
         let asked = crew.turns.asked(tip.node).ok_or(Rejection::NoSuchNode { node: tip.node })?;
-        let after_death = crew.turns.follows_death(self.epoch);
+        let mut unheard = crew.turns.unheard_before(tip.node);
+        let mut after_death = crew.turns.follows_death(self.epoch);
         let walls = self.walls(&crew.sandbox, stop);
-        let limits = Limits {
-            commands: self.commands,
-            id: self.id,
-            price: crew.agent.pricing().known()?,
-            stopwatch: self.stopwatch,
-            stop,
-        };
-        let hands = Hands {
-            limits,
-            system: self.system,
-            commands: self.commands,
-            id: self.id,
-            epoch: self.epoch,
-            room: &crew.room,
-            walls: &walls,
-            stop,
-        };
-        Driving { agent: crew.agent.as_mut(), hands, after_death }.step(tip, &asked)
+        let tier = self.tier_of(tip)?;
+        loop {
+            let chosen = match &mut crew.agents {
+                Agents::Rehearsal(agent) => Chosen::rehearsal(agent.as_mut())?,
+                Agents::Staff(office) => match self.choose(office, tip, tier)? {
+                    Choice::Ask(chosen) => chosen,
+                    Choice::Parked => return Ok(()),
+                },
+            };
+            let limits = Limits {
+                commands: self.commands,
+                id: self.id,
+                price: chosen.price,
+                stopwatch: self.stopwatch,
+                stop,
+            };
+            let hands = Hands {
+                limits,
+                system: self.system,
+                commands: self.commands,
+                id: self.id,
+                epoch: self.epoch,
+                room: &crew.room,
+                walls: &walls,
+                stop,
+            };
+            let Chosen { agent, account, meter, .. } = chosen;
+            let unheard = std::mem::take(&mut unheard);
+            let end = Driving { agent, account, meter, hands, after_death, unheard }.step(tip, &asked)?;
+            let failed = match end {
+                StepEnd::Over => return Ok(()),
+                StepEnd::NoAnswer(failed) => failed,
+            };
+            let goes_on = match &mut crew.agents {
+                Agents::Rehearsal(_) => self.give_up_answer(&failed)?,
+                Agents::Staff(office) => self.fall_back(office, tier, &failed)?,
+            };
+            match goes_on {
+                Way::Stays => after_death = false,
+                Way::Left => return Ok(()),
+            }
+        }
     }
 
     /// Gives the lease back, unless it went with the end of the session or with a step that was given up. A session that

@@ -9,22 +9,23 @@ use std::path::PathBuf;
 
 use longhaul_core::budget::{Price, Pricing};
 use longhaul_core::cassette::Asked;
+use longhaul_core::config::SandboxLevel;
 use longhaul_core::session::{At, NewBudget};
 use longhaul_core::workflow::answer::Answer;
-use longhaul_events::{CallOutcome, CheckoutKind, CloseOutcome, SessionId, StepId};
+use longhaul_events::{Account, CallOutcome, CheckoutKind, CloseOutcome, SessionId, StepId, Taint};
 use longhaul_exec::{Program, run};
 use serde_json::{Map, json};
 use tempfile::TempDir;
 
 use super::agent::{Driving, Hands};
-use super::crew::{Assignment, PinnedReach, Walled};
+use super::assignment::{Assignment, PinnedReach, Who};
 use super::limits::Limits;
 use super::watch::Stopwatch;
 use super::*;
 use crate::places::Places;
 use crate::system::Settings;
 use crate::worktrees::{NewWorktree, SecretFiles};
-use crate::{AgentDid, Happened, NewWalk, Telling};
+use crate::{AgentDid, Happened, NewWalk, Script, Telling};
 
 const WORKFLOW: &str = "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n  - { id: look, prompt: Look. }\n  - { id: change, prompt: Change it. }\n";
 
@@ -109,14 +110,13 @@ impl Home {
         let id = self.begun();
         let commands = self.system().commands().unwrap();
         let assignment = Assignment {
-            cassette: cassette.to_owned(),
-            path: "run.yml".to_owned(),
-            level: Walled::None,
+            who: Who::Rehearsal(Script { path: "run.yml".to_owned(), text: cassette.to_owned() }),
+            level: SandboxLevel::None,
             reach: PinnedReach::default(),
             setup: Vec::new(),
         };
         let budget = NewBudget { caps: limits::PLENTY, by: "ada".to_owned() };
-        commands.assign(id, "rehearsal", &json!(assignment), &budget).unwrap();
+        commands.assign(id, &assignment, Taint::Clean, &budget).unwrap();
         id
     }
 
@@ -321,7 +321,15 @@ fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
         stop: &stop,
         limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
     };
-    let mut driving = Driving { agent: &mut listener, hands: hands(), after_death: true };
+    let mut driving =
+        Driving {
+            agent: &mut listener,
+            account: Account::Turn,
+            meter: None,
+            hands: hands(),
+            after_death: true,
+            unheard: Vec::new(),
+        };
     driving.step(&tip, &asked).unwrap();
     let [first, second] = listener.told.as_slice() else { panic!("{:?}", listener.told) };
     assert!(first.len() == 1 && first[0].contains("died"), "{first:?}");

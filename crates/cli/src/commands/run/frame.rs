@@ -73,9 +73,9 @@ fn line(step: &StepProgress, picture: &Picture<'_>, width: usize) -> String {
     let what = match step.state {
         StepState::Ahead => String::new(),
         StepState::Done => format!("done, {}", clock(step.spent_ms)),
-        StepState::AtWork | StepState::Waits => {
-            format!("{}, {}", doing(&progress.now), clock(step.spent_ms + going))
-        }
+        StepState::AtWork => format!("{}, {}", doing(&progress.now), clock(step.spent_ms + going)),
+        // Of what waits for a person it counts how long it does.
+        StepState::Waits => format!("{}, {}", doing(&progress.now), clock(going)),
     };
     format!("  {name}{gap}  {bar}{what}").trim_end().to_owned()
 }

@@ -5,16 +5,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use longhaul_runtime::sandbox::{
     self, Ability, Finished, Level, Limits, Network, Outcome, SECRETS, SYSTEM, Sandbox, Surroundings, Wall,
 };
-use longhaul_runtime::types::show_size;
+use longhaul_runtime::types::{SandboxLevel, SandboxNetwork, show_size};
 use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::{CliError, ENVIRONMENT};
 use crate::output::{Format, Row};
+use crate::words;
 
 /// What a shell gives a program that a signal ended, less the signal.
 const SIGNAL_BASE: i32 = 128;
@@ -26,12 +26,12 @@ const SIGNAL_BASE: i32 = 128;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How strong the walls are.
-    #[arg(long, value_enum, default_value = "full")]
-    level: LevelWord,
+    #[arg(long, value_parser = words::one_of(SandboxLevel::WORDS), default_value = "full")]
+    level: SandboxLevel,
 
     /// What can be reached. Without a session nobody lets listed hosts through.
-    #[arg(long, value_enum, default_value = "none")]
-    network: NetworkWord,
+    #[arg(long, value_parser = words::one_of(SandboxNetwork::WORDS), default_value = "none")]
+    network: SandboxNetwork,
 
     /// A path that can be changed too; may be repeated.
     #[arg(long, value_name = "PATH")]
@@ -48,20 +48,6 @@ pub(crate) struct Args {
     /// The command to run.
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum LevelWord {
-    Full,
-    Reduced,
-    None,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum NetworkWord {
-    None,
-    AllowList,
-    Open,
 }
 
 #[derive(Debug, Serialize)]
@@ -111,17 +97,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 
 impl Args {
     fn policy(&self, places: &Surroundings<'_>) -> Sandbox {
-        let level = match self.level {
-            LevelWord::Full => Level::Full,
-            LevelWord::Reduced => Level::Reduced,
-            LevelWord::None => Level::None,
-        };
-        let network = match self.network {
-            NetworkWord::None => Network::None,
-            NetworkWord::AllowList => Network::AllowList,
-            NetworkWord::Open => Network::Open,
-        };
-        let mut policy = sandbox::everyday(level, network, places);
+        let mut policy = sandbox::everyday(self.level, self.network, places);
         policy.writable.extend(self.write.iter().cloned());
         policy.read_only.extend(self.read.iter().cloned());
         policy

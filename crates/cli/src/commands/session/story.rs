@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_runtime::types::{
     CallOutcome, Caps, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind, StepId,
-    Urgency, show_count, show_duration, show_money,
+    Taint, Urgency, show_count, show_duration, show_money,
 };
 use longhaul_runtime::{AgentDid, Branch, Happened, StoryEntry};
 use serde_json::{Map, Value};
@@ -135,7 +135,7 @@ fn noted(notes: &str, vars: &Map<String, Value>) -> Vec<String> {
 
 fn agent(act: &AgentDid) -> (String, Vec<String>) {
     match act {
-        AgentDid::Assigned { agent } => (format!("`{agent}` drives it"), Vec::new()),
+        AgentDid::Assigned { agent, because, taint } => assigned(agent, because.as_deref(), *taint),
         AgentDid::MadeReady { outcomes } => ("the worktree was made ready".to_owned(), made_ready(outcomes)),
         AgentDid::Answered { turn, said, calls, usage, .. } => {
             let tokens = format!("turn {turn}: {} in, {} out", usage.input, usage.output);
@@ -178,7 +178,17 @@ fn agent(act: &AgentDid) -> (String, Vec<String>) {
             let line = format!("the conversation grew long: a digest stands for the first {turns}");
             (line, digest.iter().cloned().collect())
         }
+        AgentDid::Woken => ("what it waited for is due, and it goes on".to_owned(), Vec::new()),
     }
+}
+
+fn assigned(agent: &str, because: Option<&str>, taint: Taint) -> (String, Vec<String>) {
+    let mut told: Vec<String> = because.map(str::to_owned).into_iter().collect();
+    match taint {
+        Taint::Clean => {}
+        Taint::Outside => told.push("what it works on comes from outside, so it gets no secrets".to_owned()),
+    }
+    (format!("`{agent}` drives it"), told)
 }
 
 fn budget(caps: &Caps) -> String {

@@ -90,7 +90,7 @@ fn turn() -> impl Strategy<Value = Scripted> {
 fn pricing() -> impl Strategy<Value = Pricing> {
     let micros = 0..10_000_000_000_u64;
     let known = (micros.clone(), micros)
-        .prop_map(|(input_micros, output_micros)| Price { input_micros, output_micros });
+        .prop_map(|(input_micros, output_micros)| Price::plain(input_micros, output_micros));
     option::of(known).prop_map(|known| known.map_or(Pricing::Unknown, Pricing::Known))
 }
 

@@ -1,6 +1,6 @@
 //! Budgets, taking up what was parked, and stopping.
 
-use longhaul_events::{Caps, Urgency};
+use longhaul_events::{Caps, Held, ModelUsage, Urgency, Waits};
 
 use super::*;
 
@@ -15,6 +15,7 @@ fn parked(code: &str) -> Vec<SessionEvent> {
         step: StepId("build".into()),
         reasons,
         place: Place::default(),
+        waits: None,
     };
     vec![opened(), handed_out(2, None, FIRST), park]
 }
@@ -105,4 +106,56 @@ fn rewind() -> Command {
         arrival: Arrival::Work { step, place },
     };
     Command::Rewind { rewind }
+}
+
+fn waiting(until: i64) -> Session {
+    let mut events = parked("usage_limit");
+    let (on, until) = ("anthropic".to_owned(), Timestamp(until));
+    let due = Waits { on, until, wake_at: until.plus_ms(5) };
+    if let Some(SessionEvent::Parked { waits, .. }) = events.last_mut() {
+        *waits = Some(due);
+    }
+    session(&events)
+}
+
+fn wake(node: u64, now: i64) -> Command {
+    Command::Wake { node: NodeId(Seq(node)), nonce: AGAIN, now: Timestamp(now) }
+}
+
+#[test]
+fn what_waits_for_a_limit_goes_on_once_when_it_is_due() {
+    let mut session = waiting(1000);
+    assert_eq!(session.decide(wake(3, 1004)), Err(Rejection::NotDue));
+    assert_eq!(session.decide(wake(2, 1005)), Err(Rejection::NotDue), "another time that it was parked");
+    let events = session.decide(wake(3, 1005)).unwrap();
+    let woken = SessionEvent::Agent { node: Some(NodeId(Seq(2))), act: AgentAct::Woken };
+    assert_eq!(events.last(), Some(&woken));
+    events.iter().for_each(|event| session.apply(event));
+    assert!(session.is_tip(NodeId(Seq(2)), AGAIN));
+    assert_eq!(session.decide(wake(3, 1005)), Err(Rejection::NotDue), "only once");
+}
+
+#[test]
+fn what_waits_for_a_person_does_not_go_on_by_itself_and_neither_does_what_is_to_end() {
+    let stuck = session(&parked("stuck"));
+    assert_eq!(stuck.decide(wake(3, i64::MAX)), Err(Rejection::NotDue));
+    let mut session = waiting(1000);
+    session.apply(&wished("ada", Urgency::AfterGrace));
+    assert!(matches!(session.decide(wake(3, i64::MAX)), Err(Rejection::Stopping { .. })));
+}
+
+#[test]
+fn a_bill_is_owed_also_when_nobody_drives_the_session_or_it_is_over() {
+    let held = Held { cost_micros: 9, ..Held::default() };
+    let bill = AgentAct::Billed {
+        request: 2,
+        provider: "p".into(),
+        model: "m".into(),
+        usage: ModelUsage { input: 3, ..ModelUsage::default() },
+        cost_micros: 4,
+        held,
+    };
+    let closed = [opened(), SessionEvent::Closed { outcome: CloseOutcome::Completed }];
+    let owed = session(&closed).decide(Command::Bill { bill: bill.clone() });
+    assert_eq!(owed, Ok(vec![SessionEvent::Agent { node: None, act: bill }]));
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_core::budget::{WallClock, day_of};
 use longhaul_core::session::Spent;
-use longhaul_events::{AgentAct, Caps, SessionEvent, Timestamp};
+use longhaul_events::{AgentAct, Caps, SessionEvent, Taint, Timestamp, Waits};
 use serde::{Deserialize, Serialize};
 
 /// All of it is nothing for sessions that somebody else drives.
@@ -23,6 +23,9 @@ pub struct DrivenRow {
     pub tool: Option<String>,
     /// The tools that the newest turn wants used.
     wanted: Vec<String>,
+    /// What a parked session waits for that comes by itself.
+    pub waits: Option<Waits>,
+    pub taint: Taint,
     /// How many calls were begun and not ended.
     under_way: u32,
 }
@@ -35,13 +38,17 @@ impl DrivenRow {
             SessionEvent::DriverTaken { expires_at, .. } | SessionEvent::DriverRenewed { expires_at, .. } => {
                 self.held_until = Some(*expires_at);
             }
-            SessionEvent::DriverReleased { .. }
-            | SessionEvent::DriverExpired { .. }
-            | SessionEvent::Closed { .. } => {
-                self.held_until = None;
+            SessionEvent::DriverReleased { .. } | SessionEvent::DriverExpired { .. } => self.let_go(),
+            SessionEvent::Closed { .. } => {
+                self.waits = None;
+                self.let_go();
+            }
+            SessionEvent::StepFinished { .. } | SessionEvent::StepHandedOut { .. } => {
+                self.waits = None;
                 self.rest();
             }
-            SessionEvent::StepFinished { .. } | SessionEvent::StepHandedOut { .. } => self.rest(),
+            SessionEvent::Parked { waits, .. } => self.waits.clone_from(waits),
+            SessionEvent::Unparked { .. } | SessionEvent::Rewound { .. } => self.waits = None,
             SessionEvent::Opened { .. }
             | SessionEvent::HandleReissued { .. }
             | SessionEvent::Forked { .. }
@@ -56,12 +63,9 @@ impl DrivenRow {
             | SessionEvent::GateOpened { .. }
             | SessionEvent::GateAnswered { .. }
             | SessionEvent::GateExpired { .. }
-            | SessionEvent::Parked { .. }
-            | SessionEvent::Unparked { .. }
             | SessionEvent::StopRequested { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. }
-            | SessionEvent::Rewound { .. }
             | SessionEvent::Continued { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
@@ -72,7 +76,10 @@ impl DrivenRow {
     fn take(&mut self, at: Timestamp, act: &AgentAct) {
         self.spent.add(act);
         match act {
-            AgentAct::Assigned { agent, .. } => self.agent = Some(agent.clone()),
+            AgentAct::Assigned { agent, taint, .. } => {
+                self.agent = Some(agent.clone());
+                self.taint = self.taint.max(*taint);
+            }
             AgentAct::Budgeted { caps, .. } => self.caps = Some(*caps),
             AgentAct::Answered { calls, cost_micros, .. } => {
                 self.rest();
@@ -100,7 +107,8 @@ impl DrivenRow {
             | AgentAct::Observed { .. }
             | AgentAct::Nudged { .. }
             | AgentAct::Compacted { .. }
-            | AgentAct::Steered { .. } => {}
+            | AgentAct::Steered { .. }
+            | AgentAct::Woken => {}
         }
     }
 
@@ -109,6 +117,11 @@ impl DrivenRow {
             let day = self.money_by_day.entry(day_of(at)).or_default();
             *day = day.saturating_add(cost_micros);
         }
+    }
+
+    fn let_go(&mut self) {
+        self.held_until = None;
+        self.rest();
     }
 
     /// Nothing is under way.
