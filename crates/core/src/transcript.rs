@@ -273,7 +273,8 @@ impl Transcript {
     fn hand_in(&mut self, node: NodeId) {
         let mut turns = self.entries.iter_mut().rev().filter_map(Entry::turn_mut);
         let Some(turn) = turns.find(|turn| turn.node == Some(node)) else { return };
-        let call = turn.calls.iter_mut().find(|call| call.end == End::Open && call.call.tool == COMPLETE_STEP);
+        let call =
+            turn.calls.iter_mut().find(|call| call.end == End::Open && call.call.tool == COMPLETE_STEP);
         if let Some(call) = call {
             call.end = End::HandedIn;
         }
