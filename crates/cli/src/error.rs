@@ -47,6 +47,10 @@ pub(crate) enum CliError {
         "`--watch` is for people; with `--json`, follow the session with `longhaul session tail ID --json`"
     )]
     WatchWithJson,
+    #[error("a rehearsal plays a script; name its file with `--cassette FILE`")]
+    NoCassette,
+    #[error("only the agent `rehearsal` plays a cassette; leave `--cassette` or `--agent` out")]
+    CassetteOfAnother,
     #[error(
         "`--config` stands before and after the command, and only one place counts; write all of them in one"
     )]
@@ -69,6 +73,10 @@ pub(crate) enum CliError {
     WeakToken { name: &'static str },
     #[error("there is no gateway at `{}`; this is for agents in the sandbox of a session, which find it by `LONGHAUL_GATEWAY`", socket.display())]
     NoGateway { socket: PathBuf },
+    #[error("nobody is here to ask, and without `--kind` nothing says how it is driven; give `--kind`, one of acp, command, anthropic, openai-chat, openai-responses")]
+    NoKind,
+    #[error("no answer was given, nothing was written; run it again")]
+    NoAnswer,
     #[error("`{0}` is not an error code; `longhaul explain` lists them")]
     UnknownCode(String),
     #[error("there is no command `{words}`; {}", advice(meant.as_deref()))]
@@ -105,7 +113,11 @@ impl CliError {
             | Self::NobodyToAsk
             | Self::ValueAsArgument
             | Self::NoSecret
+            | Self::NoKind
+            | Self::NoAnswer
             | Self::WatchWithJson
+            | Self::NoCassette
+            | Self::CassetteOfAnother
             | Self::ScatteredSettings
             | Self::NoHome
             | Self::Unwritable { .. }
@@ -128,13 +140,17 @@ impl CliError {
             | Self::NotAPlainFile { .. }
             | Self::NoValue
             | Self::NoSecret
+            | Self::NoAnswer
             | Self::Unwritable { .. }
             | Self::NotTakenOut { .. } => Kind::Refused,
             Self::NotText { .. }
             | Self::BadInput { .. }
             | Self::NobodyToAsk
+            | Self::NoKind
             | Self::ValueAsArgument
             | Self::WatchWithJson
+            | Self::NoCassette
+            | Self::CassetteOfAnother
             | Self::ScatteredSettings
             | Self::SessionWithoutLeaf
             | Self::WeakToken { .. }

@@ -176,6 +176,10 @@ pub enum ModelTier {
 }
 
 impl ModelTier {
+    /// What people write for each.
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("light", Self::Light), ("standard", Self::Standard), ("heavy", Self::Heavy)];
+
     /// As files and people write it.
     pub const fn word(self) -> &'static str {
         match self {

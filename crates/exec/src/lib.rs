@@ -35,6 +35,7 @@ mod running;
 pub mod sandbox;
 mod spawn;
 mod supervisor;
+mod talk;
 mod tree;
 
 pub use captured::{Captured, EDGE_BYTES};
@@ -46,3 +47,4 @@ pub use running::{
     Finished, Outcome, Running, Stopper, detach, is_alive, leave_session, run, start, started_ticks,
 };
 pub use sandbox::Sandbox;
+pub use talk::{Heard, Talk};

@@ -47,6 +47,8 @@ pub enum Stdin {
     Null,
     /// These bytes, then the end of the file.
     Bytes(Vec<u8>),
+    /// What it is sent while it runs. What it prints is then not captured but heard there: see [`crate::Talk`].
+    Talk,
 }
 
 impl Program {
@@ -146,6 +148,13 @@ impl Program {
         self
     }
 
+    /// Whether the program will see this variable.
+    pub fn has_variable(&self, name: &OsStr) -> bool {
+        let by_walls =
+            self.sandbox.as_ref().is_some_and(|walls| walls.set.iter().any(|(set, _)| set == name));
+        by_walls || self.variable(name).is_some()
+    }
+
     /// The whole environment in a sandbox, but for our own mark.
     pub(crate) fn variables_inside(&self, sandbox: &Sandbox) -> Vec<(OsString, OsString)> {
         let mut variables: Vec<(OsString, OsString)> = match &self.environment {
@@ -218,6 +227,7 @@ impl fmt::Debug for Stdin {
         match self {
             Self::Null => formatter.write_str("Null"),
             Self::Bytes(bytes) => write!(formatter, "Bytes({} bytes)", bytes.len()),
+            Self::Talk => formatter.write_str("Talk"),
         }
     }
 }

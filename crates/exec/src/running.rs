@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::supervisor;
-use crate::{Captured, Error, Program};
+use crate::supervisor::{self, Started};
+use crate::{Captured, Error, Program, Talk};
 
 /// Runs a program to its end.
 pub fn run(program: &Program) -> Result<Finished, Error> {
@@ -17,8 +17,8 @@ pub fn run(program: &Program) -> Result<Finished, Error> {
 
 /// Starts a program and returns as soon as it runs.
 pub fn start(program: &Program) -> Result<Running, Error> {
-    let (id, control, supervisor) = supervisor::start(program)?;
-    Ok(Running { id, stopper: Stopper { control: Arc::new(control) }, supervisor: Some(supervisor) })
+    let Started { id, control, supervisor, talk } = supervisor::start(program)?;
+    Ok(Running { id, stopper: Stopper { control: Arc::new(control) }, supervisor: Some(supervisor), talk })
 }
 
 /// Starts a program of our own that outlives this process, and returns its id.
@@ -52,6 +52,7 @@ pub struct Running {
     id: u32,
     stopper: Stopper,
     supervisor: Option<JoinHandle<Result<Finished, Error>>>,
+    talk: Option<Talk>,
 }
 
 impl Running {
@@ -60,8 +61,20 @@ impl Running {
         self.id
     }
 
+    /// Our ends of its pipes, once, if it was started with [`crate::Stdin::Talk`]. Left here, they are closed when
+    /// somebody waits.
+    pub fn talk(&mut self) -> Option<Talk> {
+        self.talk.take()
+    }
+
+    /// Whether it has ended, with all that it left behind, so that `wait` answers at once.
+    pub fn is_over(&self) -> bool {
+        self.supervisor.as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
     /// Waits for the end of the program and of all that it left behind.
     pub fn wait(mut self) -> Result<Finished, Error> {
+        self.talk = None;
         self.supervisor
             .take()
             .map(join)

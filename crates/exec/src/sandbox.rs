@@ -24,6 +24,8 @@ mod macos;
 #[cfg(target_os = "linux")]
 mod namespaces;
 #[cfg(target_os = "linux")]
+mod opened;
+#[cfg(target_os = "linux")]
 mod plan;
 mod policy;
 #[cfg(target_os = "linux")]
@@ -46,7 +48,7 @@ pub(crate) use control::{Control, Failure};
 #[cfg(not(target_os = "linux"))]
 pub(crate) use macos::wrapper;
 #[cfg(target_os = "linux")]
-pub(crate) use plan::{Command as InnerCommand, Plan, Refusal};
+pub(crate) use plan::{Command as InnerCommand, Input, Plan, Refusal};
 
 /// The hidden verb of our own binary that puts up the walls; see [`Init`].
 pub const INIT_VERB: &str = "sandbox-init";

@@ -69,7 +69,7 @@ fn command(program: &Program, mark: &Mark) -> Command {
     command.env(mark::VARIABLE, marks(program, mark));
     command.stdin(match program.stdin {
         Stdin::Null => Stdio::null(),
-        Stdin::Bytes(_) => Stdio::piped(),
+        Stdin::Bytes(_) | Stdin::Talk => Stdio::piped(),
     });
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     command

@@ -16,31 +16,41 @@ use crate::mark::Mark;
 use crate::pump::Pump;
 use crate::room::Room;
 use crate::spawn::{Spawned, Walls, spawn};
+use crate::talk::Talk;
 use crate::tree::{Eve, Tree};
-use crate::{Error, Finished, Outcome, Program};
+use crate::{Error, Finished, Outcome, Program, Stdin};
 
 type Handle = JoinHandle<Result<Finished, Error>>;
 
-/// Starts the program and its supervisor. What is written to the pipe, or its closing, asks for the kill.
-pub(crate) fn start(program: &Program) -> Result<(u32, PipeWriter, Handle), Error> {
+/// A program that runs, as its supervisor hands it to whoever asked for it.
+pub(crate) struct Started {
+    pub(crate) id: u32,
+    /// What is written here, or its closing, asks for the kill.
+    pub(crate) control: PipeWriter,
+    pub(crate) supervisor: Handle,
+    pub(crate) talk: Option<Talk>,
+}
+
+/// Starts the program and its supervisor.
+pub(crate) fn start(program: &Program) -> Result<Started, Error> {
     let failed = |doing, source| Error::Supervise { program: program.name.clone(), doing, source };
-    let (reader, writer) = io::pipe().map_err(|source| failed("make a pipe", source))?;
+    let (reader, control) = io::pipe().map_err(|source| failed("make a pipe", source))?;
     let (started, answer) = mpsc::sync_channel(1);
     let program = program.clone();
     let name = program.name.clone();
     // The thread comes first: no program may lack a supervisor because no thread is to be had.
-    let handle = thread::Builder::new()
+    let supervisor = thread::Builder::new()
         .name("supervisor".into())
         .spawn(move || {
-            let supervisor = Supervisor::start(program, reader)?;
+            let mut supervisor = Supervisor::start(program, reader)?;
             // The caller is waiting for it in this very function.
-            let _ = started.send(supervisor.child.id());
+            let _ = started.send((supervisor.child.id(), supervisor.talk.take()));
             supervisor.run()
         })
         .map_err(|source| Error::Supervise { program: name, doing: "start a thread", source })?;
     match answer.recv() {
-        Ok(id) => Ok((id, writer, handle)),
-        Err(_) => Err(never_started(handle)),
+        Ok((id, talk)) => Ok(Started { id, control, supervisor, talk }),
+        Err(_) => Err(never_started(supervisor)),
     }
 }
 
@@ -59,6 +69,7 @@ struct Supervisor {
     walls: Option<Walls>,
     tree: Tree,
     pump: Pump,
+    talk: Option<Talk>,
     room: Option<Room>,
     started_at: Instant,
 }
@@ -72,15 +83,21 @@ impl Supervisor {
         let started_at = Instant::now();
         let Spawned { mut child, walls } = spawn(&program, &mark)?;
         let watched = Tree::new(eve, child.id(), mark).and_then(|tree| {
-            let pump = announce_exit(child.id(), exit_notice)
-                .and_then(|()| Pump::new(&program, &mut child, exit, control))
-                .map_err(|source| failed("watch its pipes", source))?;
-            Ok((tree, pump))
+            let watch = || {
+                announce_exit(child.id(), exit_notice)?;
+                let talk = match program.stdin {
+                    Stdin::Talk => Some(Talk::new(&mut child)?),
+                    Stdin::Null | Stdin::Bytes(_) => None,
+                };
+                Ok((talk, Pump::new(&program, &mut child, exit, control)?))
+            };
+            let (talk, pump) = watch().map_err(|source| failed("watch its pipes", source))?;
+            Ok((tree, talk, pump))
         });
         match watched {
-            Ok((tree, pump)) => {
+            Ok((tree, talk, pump)) => {
                 let room = program.sandbox.as_ref().and_then(Room::of);
-                Self { program, child, walls, tree, pump, room, started_at }.behind_walls()
+                Self { program, child, walls, tree, pump, talk, room, started_at }.behind_walls()
             }
             Err(error) => {
                 // It has only just begun, and without a tree its own process is all that can be reached.

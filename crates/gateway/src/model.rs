@@ -151,9 +151,8 @@ fn outward(ask: &Ask<'_>, mut head: Parts, body: Bytes) -> Result<Request<Body>,
     head.headers.insert(HOST, HeaderValue::from_str(ask.upstream.authority())?);
     // What is compressed cannot be counted.
     head.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-    if let Some((name, value)) = ask.upstream.key.clone() {
-        head.headers.insert(name, value);
-    }
+    let (name, value) = ask.upstream.key.clone();
+    head.headers.insert(name, value);
     head.uri = ask.path.parse()?;
     head.extensions.clear();
     Ok(Request::from_parts(head, whole(body)))

@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use hyper::http::uri::{Authority, Uri};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -15,6 +15,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::Error;
+use crate::token::API_KEY;
 
 /// How long a provider may take until it is connected.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,7 +30,7 @@ pub struct Upstream {
     scheme: Scheme,
     /// Without a slash at its end.
     path: String,
-    pub(crate) key: Option<(HeaderName, HeaderValue)>,
+    pub(crate) key: (HeaderName, HeaderValue),
     pub(crate) protocol: Protocol,
 }
 
@@ -48,6 +49,37 @@ enum Scheme {
     Https,
 }
 
+/// What a provider is shown.
+pub enum Credential<'a> {
+    /// `x-api-key: KEY`
+    XApiKey(&'a str),
+    /// `authorization: Bearer KEY`
+    Bearer(&'a str),
+    /// A server of one's own that wants none.
+    Nothing,
+}
+
+impl fmt::Debug for Credential<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::XApiKey(_) => "XApiKey(…)",
+            Self::Bearer(_) => "Bearer(…)",
+            Self::Nothing => "Nothing",
+        })
+    }
+}
+
+impl Credential<'_> {
+    fn header(&self) -> Result<(HeaderName, HeaderValue), Error> {
+        let (name, text) = match self {
+            Self::XApiKey(key) => (API_KEY, (*key).to_owned()),
+            Self::Bearer(key) => (AUTHORIZATION, format!("Bearer {key}")),
+            Self::Nothing => (AUTHORIZATION, "Bearer none".to_owned()),
+        };
+        HeaderValue::from_str(&text).map(|value| (name, value)).map_err(|_| Error::Key)
+    }
+}
+
 impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Upstream({}, {:?})", self.authority, self.protocol)
@@ -57,19 +89,6 @@ impl fmt::Debug for Upstream {
 impl Upstream {
     /// A provider at a base address, such as `https://api.example.com/v1`, which is shown a key in this header.
     pub fn new(base: &str, protocol: Protocol, key: (HeaderName, HeaderValue)) -> Result<Self, Error> {
-        let (name, mut value) = key;
-        value.set_sensitive(true);
-        Ok(Self { key: Some((name, value)), ..Self::without_key(base, protocol)? })
-    }
-
-    /// The same with the header in words; a key may hold anything until it is looked at.
-    pub fn with_key(base: &str, protocol: Protocol, name: &'static str, value: &str) -> Result<Self, Error> {
-        let value = HeaderValue::from_str(value).map_err(|_| Error::Key { base: base.to_owned() })?;
-        Self::new(base, protocol, (HeaderName::from_static(name), value))
-    }
-
-    /// A provider that wants to be shown nothing, such as a server on this machine.
-    pub fn without_key(base: &str, protocol: Protocol) -> Result<Self, Error> {
         let unfit = |problem| Error::Address { text: base.to_owned(), problem };
         let uri: Uri = base.parse().map_err(|_| unfit("it cannot be read"))?;
         let scheme = match uri.scheme_str() {
@@ -81,8 +100,15 @@ impl Upstream {
         if authority.as_str().contains('@') || uri.query().is_some() {
             return Err(unfit("it has a user, a password or a query"));
         }
+        let (name, mut value) = key;
+        value.set_sensitive(true);
         let path = uri.path().trim_end_matches('/').to_owned();
-        Ok(Self { authority, scheme, path, key: None, protocol })
+        Ok(Self { authority, scheme, path, key: (name, value), protocol })
+    }
+
+    /// A provider at a base address that is shown a credential in the usual way.
+    pub fn showing(base: &str, protocol: Protocol, credential: &Credential<'_>) -> Result<Self, Error> {
+        Self::new(base, protocol, credential.header()?)
     }
 
     pub(crate) fn authority(&self) -> &str {

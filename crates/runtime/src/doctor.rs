@@ -1,19 +1,31 @@
 //! The checkup: every problem by name, with what to do about it. Looks at everything, changes nothing.
 
+mod repository;
+
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use longhaul_core::config::{Config, SandboxConfig, SandboxLevel};
 use longhaul_core::retention::{Inventory, disk_warning};
+use longhaul_core::roster::Kind;
+use longhaul_core::units::show_size;
+use longhaul_core::workflow::ModelTier;
 use longhaul_core::workspace::TrustState;
 use longhaul_exec::sandbox::{Init, Wall, probe};
 use longhaul_store::views::SessionStatus;
 use longhaul_store::{Finding, StoreError, Verdict};
 
+use crate::agents::AgentState;
 use crate::error::Error;
 use crate::reader::Reader;
+use crate::room::{free_bytes, is_full};
 use crate::sandbox::exec_level;
 use crate::system::System;
+
+const DISK: &str = "disk";
+/// Commands in the sandbox are ended when less is left.
+const LITTLE_SPACE_BYTES: u64 = 1 << 28;
 
 /// Hears how far a long look has come.
 pub trait Progress {
@@ -97,12 +109,18 @@ pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
         Err(Error::Store(_)) => None,
         Err(error) => Some(from_error("configuration", error)),
     });
+    diagnoses.extend(repository::repository(system));
+    diagnoses.extend(agents(system, config.as_ref().ok()));
     match system.reader() {
         Ok(None) => {
             diagnoses.push(healthy("database", "not made yet; the first command that writes makes it"));
         }
         Ok(Some(reader)) => database(&reader, config.ok().as_ref(), progress, &mut diagnoses),
         Err(error) => diagnoses.push(from_error("database", &error)),
+    }
+    if let Some(little) = free_space(system) {
+        diagnoses.retain(|diagnosis| diagnosis.subject != DISK);
+        diagnoses.push(little);
     }
     Checkup { diagnoses }
 }
@@ -135,6 +153,39 @@ fn sandbox(config: &SandboxConfig) -> Diagnosis {
     warning("sandbox", format!("{missing}, and sessions are refused"), remedy)
 }
 
+/// Whether there is anybody to ask, and whether those whom the settings name are known.
+fn agents(system: &System, config: Option<&Config>) -> Vec<Diagnosis> {
+    let (roster, views) = match system.roster().and_then(|roster| Ok((roster, system.agents()?))) {
+        Ok(found) => found,
+        Err(error) => return vec![from_error("agents", &error)],
+    };
+    let mut diagnoses: Vec<Diagnosis> = Vec::new();
+    for (name, error) in roster.broken() {
+        let remedy = format!("put `{}` right", error.path);
+        diagnoses.push(problem(format!("agent `{name}`"), error.problem.clone(), remedy));
+    }
+    let tiers = [None, Some(ModelTier::Light), Some(ModelTier::Standard), Some(ModelTier::Heavy)];
+    let named = |config: &Config| -> BTreeSet<String> {
+        tiers.iter().flat_map(|tier| config.agents.chain(*tier)).map(str::to_owned).collect()
+    };
+    for name in config.map(named).unwrap_or_default() {
+        let unknown = roster.resolve(&name).err().filter(|_| !roster.broken().any(|(known, _)| known == name));
+        diagnoses.extend(unknown.map(|error| from_error("agents", &error.into())));
+    }
+    // Whoever plays a script is always there.
+    let is_ready = |view: &&crate::agents::AgentView| {
+        view.state == AgentState::Ready && view.kind != Kind::Rehearsal.word()
+    };
+    let ready: Vec<&str> = views.iter().filter(is_ready).map(|view| view.name.as_str()).collect();
+    if ready.is_empty() {
+        let finding = "nobody can be asked to do a step yet";
+        diagnoses.push(warning("agents", finding, "`longhaul agent check` says how to get one"));
+    } else {
+        diagnoses.push(healthy("agents", ready.join(", ")));
+    }
+    diagnoses
+}
+
 fn folders(system: &System) -> Diagnosis {
     let data = &system.places().data;
     match fs::metadata(data) {
@@ -153,6 +204,18 @@ fn folders(system: &System) -> Diagnosis {
             ),
         },
     }
+}
+
+/// Only what is wrong: a full disk shows as something else everywhere.
+fn free_space(system: &System) -> Option<Diagnosis> {
+    let data = &system.places().data;
+    let free = free_bytes(data)?;
+    let finding = format!("{} free on the disk of `{}`", show_size(free), data.display());
+    let remedy = "make room; `longhaul gc` and `longhaul worktree clean` say what of ours can go";
+    if is_full(free) {
+        return Some(problem(DISK, format!("{finding}: nothing can be stored"), remedy));
+    }
+    (free < LITTLE_SPACE_BYTES).then(|| warning(DISK, finding, remedy))
 }
 
 fn secrets(system: &System) -> Diagnosis {
@@ -304,8 +367,8 @@ fn disk(reader: &Reader, config: &Config) -> Option<Diagnosis> {
     let disk_limit_bytes = config.retention_disk_bytes;
     let text = disk_warning(&Inventory { disk_used_bytes, disk_limit_bytes, ..Inventory::default() });
     Some(match text.as_deref().and_then(|text| text.split_once("; ")) {
-        Some((finding, remedy)) => warning("disk", finding, remedy),
-        None => healthy("disk", longhaul_core::units::show_size(disk_used_bytes)),
+        Some((finding, remedy)) => warning(DISK, finding, remedy),
+        None => healthy(DISK, show_size(disk_used_bytes)),
     })
 }
 

@@ -7,7 +7,8 @@ use longhaul_core::cassette::{self, Act, Cassette};
 use longhaul_core::session::{At, NewBudget, Session};
 use longhaul_core::taint::{self, Thing, Worker};
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{CheckoutKind, NodeId, SessionId, Taint};
+use longhaul_events::{CheckoutKind, CloseOutcome, NodeId, SessionId, Taint};
+use longhaul_store::views::{SessionRow, SessionStatus};
 use longhaul_store::watch::Watcher;
 
 use crate::calendar::{awaited, until_due};
@@ -28,6 +29,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const START_AGAIN: Duration = Duration::from_secs(1);
 /// How many runners may come to nothing one after another.
 const MOST_IN_VAIN: u32 = 60;
+
+/// After how many of them it is looked whether the disk is full.
+const SEVERAL_IN_VAIN: u32 = 3;
 
 /// What somebody wants done by an agent of ours.
 #[derive(Debug, Clone)]
@@ -57,6 +61,8 @@ pub struct Drive {
     pub session: SessionId,
     /// Who does it, by name.
     pub agent: String,
+    /// What its provider calls the model, where that is known.
+    pub model: Option<String>,
     pub worktree: String,
     pub branch: String,
     pub warnings: Vec<String>,
@@ -99,7 +105,8 @@ impl System {
         warnings.extend(walls.warning);
         warnings.extend(made.warnings);
         let (worktree, branch) = (made.checkout.path, made.checkout.branch);
-        Ok(Drive { session, agent: assignment.agent(), worktree, branch, warnings })
+        let (agent, model) = (assignment.agent(), assignment.model());
+        Ok(Drive { session, agent, model, worktree, branch, warnings })
     }
 
     /// Waits until a driven session goes no further by itself, and starts its runner again if that has died. `tell` is
@@ -130,11 +137,23 @@ impl System {
                 let seen = stop_seen.get_or_insert_with(Instant::now);
                 self.see_to_stop(commands, &session, seen.elapsed())?;
             } else if runners.is_one_wanted(&session) {
-                runners.count(id)?;
+                runners.count(id).map_err(|error| self.or_full_disk(error))?;
+                // A runner that cannot store anything gets nowhere, however often it is started.
+                if runners.in_vain >= SEVERAL_IN_VAIN {
+                    self.check_room()?;
+                }
                 self.start_runner(id)?;
             }
             watcher.wait(LOOK_EVERY)?;
         }
+    }
+
+    /// What is left of the script of a rehearsal that is complete, if anything is.
+    pub fn unplayed(&self, commands: &Commands, row: &SessionRow) -> Option<String> {
+        let is_complete = row.status == SessionStatus::Closed(CloseOutcome::Completed);
+        row.driven.agent.as_ref().filter(|_| is_complete && row.damage.is_none())?;
+        // What cannot be read says nothing about how the session came out.
+        self.rehearsal_end(commands, row.id).ok().flatten()
     }
 
     /// Whether the script of a rehearsal was played to its end; `None` for sessions without one.

@@ -149,6 +149,18 @@ pub enum Error {
     Cassette(#[from] longhaul_core::cassette::Error),
     #[error(transparent)]
     Budget(#[from] longhaul_core::budget::Error),
+    #[error(transparent)]
+    Roster(#[from] longhaul_core::roster::Error),
+    #[error(transparent)]
+    NoAgent(#[from] longhaul_core::roster::NoAgent),
+    #[error("{provider} wants a key, and there is none; {how}run `longhaul secret set {name}`")]
+    NoKey { provider: String, name: String, how: String },
+    #[error("`{0}` cannot be the name of an agent; use small letters, digits, `-`, `_` and `.`, such as `my-agent`")]
+    AgentName(String),
+    #[error("that is no agent that could be asked, nothing was written: {0}")]
+    NewAgent(String),
+    #[error("there is an agent `{name}` of yours already; change `{}`, or choose another name", path.display())]
+    AgentExists { name: String, path: PathBuf },
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
     #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
@@ -175,12 +187,6 @@ pub enum Kind {
     Environment,
     Conflict,
     Bug,
-}
-
-impl From<longhaul_core::roster::NoAgent> for Error {
-    fn from(nobody: longhaul_core::roster::NoAgent) -> Self {
-        Self::Hiring(nobody.into())
-    }
 }
 
 impl From<longhaul_core::taint::Refusal> for Error {
@@ -239,7 +245,14 @@ impl Error {
                 | longhaul_exec::Error::SandboxHidden { .. },
             ) => "E0801",
             Self::Gateway(_) => "E0803",
+            Self::Cassette(_) => "E0230",
             Self::Budget(_) => "E0901",
+            Self::NoKey { .. } => "E0911",
+            Self::Roster(_)
+            | Self::NoAgent(_)
+            | Self::AgentName(_)
+            | Self::NewAgent(_)
+            | Self::AgentExists { .. } => "E0910",
             Self::Driven(error) => return error.code(),
             Self::Hiring(error) => error.code(),
             Self::PathNotText(_)
@@ -253,7 +266,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
@@ -283,10 +295,8 @@ impl Error {
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Hiring(error) => error.kind(),
-            Self::Worktree(
-                WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
-            )
-            | Self::MalformedHandle(_)
+            Self::Worktree(error) => error.kind(),
+            Self::MalformedHandle(_)
             | Self::UnknownSession(_)
             | Self::NoSuchSession(_)
             | Self::AmbiguousSession { .. }
@@ -300,12 +310,16 @@ impl Error {
             | Self::TooShortToRedact(_)
             | Self::BadAnswer(_)
             | Self::BadStart(_)
+            | Self::Cassette(_)
             | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
+            | Self::Roster(_)
+            | Self::NoAgent(_)
+            | Self::AgentName(_)
+            | Self::NewAgent(_)
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
-            Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
-            | Self::ForgedHandle(_)
+            Self::ForgedHandle(_)
             | Self::NotForNotes
             | Self::NotForAnswers
             | Self::Session(_)
@@ -324,9 +338,9 @@ impl Error {
             | Self::NotASessionExport { .. }
             | Self::NobodyToVouch { .. }
             | Self::TooMuchToVouch { .. }
+            | Self::AgentExists { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
-            | Self::Worktree(WorktreeError::Malformed { .. })
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
             | Self::WriteFile { .. }
@@ -336,9 +350,9 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::Gateway(_)
+            | Self::NoKey { .. }
             | Self::Homeless(_) => Kind::Environment,
         }
     }

@@ -3,6 +3,7 @@
 //! Everybody above reaches the system through [`Commands`], which write, and [`Reader`], which only reads.
 //! What needs the store to itself is in [`maintenance`].
 
+mod agents;
 mod beginning;
 mod budgeting;
 mod calendar;
@@ -24,6 +25,7 @@ mod recap;
 mod recorder;
 mod replaying;
 mod resuming;
+mod room;
 mod runner;
 pub mod sandbox;
 mod secrets;
@@ -39,6 +41,7 @@ pub mod workflows;
 mod workspaces;
 mod worktrees;
 
+pub use agents::{AddedAgent, AgentFinding, AgentState, AgentView, CostView, ModelView, NewAgent};
 pub use beginning::{Begun, Survey};
 pub use calendar::UsedUp;
 pub use clock::{Clock, Entropy, SystemClock};
@@ -70,9 +73,9 @@ pub use telemetry::{LogFormat, start_logging};
 pub use walling::WantedWalls;
 pub use workspaces::{TrustCandidate, TrustFile};
 pub use worktrees::{
-    ChangedFile, CleanMode, CleanRow, CleanState, Disagreement, KeptRow, MadeWorktree, NewWorktree, Orphan,
-    RestoredWorktree, SecretFiles, SetupOutcome, SetupReport, Source, WorktreeError, WorktreeFile,
-    WorktreeInfo, WorktreeRow,
+    ChangedFile, Clean, CleanMode, CleanRow, CleanState, Disagreement, KeptRow, MadeWorktree, NewWorktree,
+    Orphan, RestoredWorktree, SecretFiles, SetupOutcome, SetupReport, Source, Unmerged, WorktreeError,
+    WorktreeFile, WorktreeInfo, WorktreeRow,
 };
 
 /// Steps without a workflow, for the harnesses of the store. The product walks.
@@ -93,7 +96,7 @@ pub mod types {
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;
     pub use longhaul_core::trust::{Change, Changed};
-    pub use longhaul_core::units::{show_count, show_duration, show_money, show_size};
+    pub use longhaul_core::units::{parse_duration_ms, show_count, show_duration, show_money, show_size};
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
     pub use longhaul_core::workflow::{ModelTier, Workflow};
     pub use longhaul_core::workflow::answer::{Answer, NotesRequired, Requires};

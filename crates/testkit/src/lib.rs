@@ -4,7 +4,7 @@
 
 mod dice;
 pub mod driver;
-pub mod model;
+pub mod model_server;
 pub mod parts;
 pub mod processes;
 mod world;

@@ -24,6 +24,7 @@ const WALLS: &[Wall] = &[
         may_use: &["longhaul-events", "longhaul-core", "longhaul-exec", "longhaul-model"],
     },
     Wall { package: "longhaul-gateway", may_use: &["longhaul-core"] },
+    Wall { package: "longhaul-acp", may_use: &["longhaul-events", "longhaul-exec"] },
     Wall { package: "longhaul-forge", may_use: &["longhaul-events", "longhaul-core", "longhaul-git"] },
     Wall {
         package: "longhaul-runtime",
@@ -36,6 +37,7 @@ const WALLS: &[Wall] = &[
             "longhaul-agent",
             "longhaul-model",
             "longhaul-gateway",
+            "longhaul-acp",
             "longhaul-forge",
         ],
     },
@@ -53,6 +55,7 @@ const WALLS: &[Wall] = &[
             "longhaul-agent",
             "longhaul-model",
             "longhaul-gateway",
+            "longhaul-acp",
             "longhaul-forge",
             "longhaul-runtime",
             "longhaul-mcp",

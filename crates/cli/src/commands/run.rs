@@ -7,23 +7,22 @@ mod watch;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::ValueEnum;
-use longhaul_runtime::types::{SandboxLevel, SandboxNetwork};
-use longhaul_runtime::{Drive, NewDrive, NewWalk, Script, WantedWalls, terminal};
+use longhaul_runtime::types::{ModelTier, SandboxLevel, SandboxNetwork, Taint};
+use longhaul_runtime::{Assignee, Drive, NewDrive, NewWalk, Script, WantedWalls, terminal};
 use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CliError;
 use crate::following::Following;
 use crate::input;
-use crate::output::Format;
+use crate::output::{Format, lines};
 use crate::words;
 use watch::Watch;
 
 /// Have an agent do a workflow in a worktree of its own, behind walls, and wait for it.
 ///
 /// The work goes on if this terminal is lost; `longhaul session show ID` tells how far it is. Ctrl-C stops it for good, a
-/// second one at once. So far the only agent is `rehearsal`, which plays a cassette.
+/// second one at once. `longhaul agent list` shows who can do it; a rehearsal plays a cassette and asks nobody.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The id of a workflow, or its file.
@@ -38,13 +37,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "JSON|@FILE")]
     vars: Option<String>,
 
-    /// Who does it.
-    #[arg(long, value_enum, default_value = "rehearsal")]
-    agent: AgentWord,
+    /// Who does it: a name of `longhaul agent list`, or `PROVIDER/MODEL`; `agents.default` unless given.
+    #[arg(long, value_name = "NAME")]
+    agent: Option<String>,
 
-    /// What the rehearsal plays.
+    /// Whoever `agents.tiers` names for this tier; with `--agent`, that agent with the model of the tier.
+    #[arg(long, value_name = "TIER", value_parser = words::one_of(ModelTier::WORDS), conflicts_with = "cassette")]
+    model: Option<ModelTier>,
+
+    /// What the agent `rehearsal` plays.
     #[arg(long, value_name = "FILE")]
-    cassette: PathBuf,
+    cassette: Option<PathBuf>,
+
+    /// The goal was written by people that nobody here knows: it gets no secrets and reaches only models and packages.
+    #[arg(long)]
+    from_outside: bool,
 
     /// How strong the walls are, instead of `sandbox.level`; `longhaul sandbox check` tells what works here.
     #[arg(long, value_parser = words::one_of(SandboxLevel::WORDS))]
@@ -72,12 +79,25 @@ pub(crate) struct Args {
     watch: bool,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum AgentWord {
-    Rehearsal,
-}
+/// The agent that plays scripts.
+const REHEARSAL: &str = "rehearsal";
 
 impl Args {
+    /// Whoever has a cassette and names nobody means a rehearsal.
+    fn assignee(&self) -> Result<Assignee, CliError> {
+        let name = self.agent.clone();
+        match (name.as_deref(), &self.cassette) {
+            (None | Some(REHEARSAL), Some(path)) => {
+                let path = path.display().to_string();
+                let text = input::text("the cassette", &format!("@{path}"))?;
+                Ok(Assignee::Rehearsal(Script { path, text }))
+            }
+            (Some(REHEARSAL), None) => Err(CliError::NoCassette),
+            (Some(_), Some(_)) => Err(CliError::CassetteOfAnother),
+            (None | Some(_), None) => Ok(Assignee::Agent { name, tier: self.model }),
+        }
+    }
+
     fn walls(&self) -> WantedWalls {
         WantedWalls { level: self.sandbox, network: self.network }
     }
@@ -90,19 +110,20 @@ struct UnderWay {
     session_id: String,
     worktree: String,
     branch: String,
+    agent: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<String>,
     rehearsal: bool,
     warnings: Vec<String>,
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
-    let AgentWord::Rehearsal = args.agent;
     if args.watch && context.output.format() == Format::Json {
         return Err(CliError::WatchWithJson);
     }
     let goal = input::text("the goal", &args.goal)?;
     let vars = args.vars.as_deref().map(|vars| input::object("`--vars`", vars)).transpose()?;
-    let path = args.cassette.display().to_string();
-    let text = input::text("the cassette", &format!("@{path}"))?;
+    let who = args.assignee()?;
     let system = context.system()?;
     let commands = system.commands()?;
     // Ctrl-C while the worktree is made stops the session too, and does not leave it to itself.
@@ -113,7 +134,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         &commands,
         NewDrive {
             walk: NewWalk { workflow: args.workflow.clone(), goal, vars: vars.unwrap_or_default() },
-            cassette: Script { path, text },
+            who,
+            taint: if args.from_outside { Taint::Outside } else { Taint::Clean },
             walls: args.walls(),
             base: args.base.clone(),
             budget: args.budget.clone(),
@@ -137,15 +159,23 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 
 fn tell(context: &Context, drive: &Drive) {
     context.output.say(&format!(
-        "session {} (rehearsal) works in {} on {}",
-        drive.session, drive.worktree, drive.branch
+        "session {} ({}) works in {} on {}",
+        drive.session, drive.agent, drive.worktree, drive.branch
     ));
     drive.warnings.iter().for_each(|warning| context.output.say(&format!("warning: {warning}")));
 }
 
 fn under_way(context: &Context, drive: Drive) -> Result<ExitCode, CliError> {
-    let Drive { session, worktree, branch, warnings } = drive;
-    let told = UnderWay { session_id: session.to_string(), worktree, branch, rehearsal: true, warnings };
-    context.output.text("", &told)?;
+    let Drive { session, agent, model, worktree, branch, warnings } = drive;
+    let (session_id, rehearsal) = (session.to_string(), agent == REHEARSAL);
+    let told = UnderWay { session_id, worktree, branch, agent, model, rehearsal, warnings };
+    let next = [
+        format!("longhaul session tail {session}  # follows it"),
+        format!("longhaul session show {session}  # how far it is, and what it did"),
+        format!("longhaul session steer {session} TEXT  # tells the agent something"),
+        format!("longhaul stop {session}  # ends it"),
+    ];
+    let next: String = next.iter().map(|next| lines(&format!("next: {next}"), "  ")).collect();
+    context.output.text(&next, &told)?;
     Ok(ExitCode::SUCCESS)
 }

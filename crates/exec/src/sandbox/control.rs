@@ -1,9 +1,16 @@
 //! The line between a supervisor and the process that puts up the walls: the plan goes in, news come out. When
 //! the supervisor's end closes, all that is inside dies.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, IoSlice, IoSliceMut, Read as _, Write as _};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
+
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
 
 use super::plan::Plan;
 
@@ -49,13 +56,16 @@ impl Control {
         Self { stream }
     }
 
-    /// Sends the plan and waits until the program runs.
-    pub(crate) fn begin(&mut self, plan: &Plan) -> Result<(), Failure> {
+    /// Sends the plan, and the descriptor that the program is to read if there is one, and waits until it runs.
+    pub(crate) fn begin(&mut self, plan: &Plan, stdin: Option<BorrowedFd<'_>>) -> Result<(), Failure> {
         let lost =
             |source| Failure::Wall { step: "talk to the process that puts up the walls".to_owned(), source };
         self.stream.set_read_timeout(Some(PATIENCE)).map_err(lost)?;
         self.stream.set_write_timeout(Some(PATIENCE)).map_err(lost)?;
         send_plan(&mut self.stream, plan).map_err(lost)?;
+        if let Some(stdin) = stdin {
+            hand_over(&self.stream, stdin).map_err(lost)?;
+        }
         let mut ready = false;
         loop {
             match News::receive(&mut self.stream) {
@@ -89,6 +99,29 @@ fn send_plan(stream: &mut UnixStream, plan: &Plan) -> io::Result<()> {
     let bytes = plan.encode();
     stream.write_all(&(bytes.len() as u64).to_le_bytes())?;
     stream.write_all(&bytes)
+}
+
+/// A descriptor goes with a byte: without one the kernel carries none.
+fn hand_over(stream: &UnixStream, descriptor: BorrowedFd<'_>) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut beside = SendAncillaryBuffer::new(&mut space);
+    let descriptors = [descriptor];
+    beside.push(SendAncillaryMessage::ScmRights(&descriptors));
+    sendmsg(stream, &[IoSlice::new(&[0])], &mut beside, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// The other end of [`hand_over`].
+pub(super) fn take_over(stream: &UnixStream) -> io::Result<OwnedFd> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut beside = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    recvmsg(stream, &mut [IoSliceMut::new(&mut byte)], &mut beside, RecvFlags::CMSG_CLOEXEC)?;
+    let taken = beside.drain().find_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    taken.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }
 
 /// The other end of [`send_plan`]. Who sends is whoever started us, and may be believed.

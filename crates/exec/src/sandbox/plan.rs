@@ -35,7 +35,16 @@ pub(crate) struct Command {
     pub(crate) args: Vec<OsString>,
     pub(crate) directory: PathBuf,
     pub(crate) variables: Vec<(OsString, OsString)>,
-    pub(crate) stdin: Option<Vec<u8>>,
+    pub(crate) stdin: Input,
+}
+
+/// What the program reads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Input {
+    Nothing,
+    Bytes(Vec<u8>),
+    /// From a descriptor that comes after the plan.
+    Handed,
 }
 
 /// Why a policy cannot be carried out here.
@@ -66,8 +75,9 @@ impl Plan {
         }
         read_only.sort();
         read_only.dedup();
-        let writable: Vec<PathBuf> =
-            sandbox.writable.iter().map(|path| real(path)).collect::<Result<_, _>>()?;
+        let writable = sandbox.writable.iter().map(|path| real(path));
+        let caches = sandbox.caches.iter().map(|path| unmoved(path));
+        let writable: Vec<PathBuf> = writable.chain(caches).collect::<Result<_, _>>()?;
         let secrets = layout::SECRETS.iter().map(Path::new);
         let hidden = secrets.chain(sandbox.hidden.iter().map(PathBuf::as_path));
         let hidden: Vec<PathBuf> = hidden.filter_map(|path| path.canonicalize().ok()).collect();
@@ -125,7 +135,14 @@ impl Plan {
             to.text(name);
             to.text(value);
         });
-        to.list(self.command.stdin.as_slice(), |to, bytes| to.bytes(bytes));
+        match &self.command.stdin {
+            Input::Nothing => to.number(0),
+            Input::Bytes(bytes) => {
+                to.number(1);
+                to.bytes(bytes);
+            }
+            Input::Handed => to.number(2),
+        }
         to.finish()
     }
 
@@ -153,7 +170,7 @@ impl Plan {
             args: from.list(Reader::text)?,
             directory: from.path()?,
             variables: from.list(|from| Ok((from.text()?, from.text()?)))?,
-            stdin: from.list(Reader::bytes)?.pop(),
+            stdin: input(&mut from)?,
         };
         let gateway = gateway.into_iter().next();
         Ok(Self { level, network, read_only, writable, hidden, links, home, limits, gateway, grace, command })
@@ -163,6 +180,15 @@ impl Plan {
 impl Command {
     pub(super) fn is_trial(&self) -> bool {
         self.name == OsStr::new("")
+    }
+}
+
+fn input(from: &mut Reader<'_>) -> io::Result<Input> {
+    match from.number()? {
+        0 => Ok(Input::Nothing),
+        1 => Ok(Input::Bytes(from.bytes()?)),
+        2 => Ok(Input::Handed),
+        _ => Err(cut_off()),
     }
 }
 
@@ -178,6 +204,16 @@ fn network(number: u64) -> io::Result<Network> {
 
 fn real(path: &Path) -> Result<PathBuf, Refusal> {
     path.canonicalize().map_err(|source| Refusal::Path { path: path.to_path_buf(), source })
+}
+
+/// A path that somebody has judged, if it still leads where it says.
+fn unmoved(path: &Path) -> Result<PathBuf, Refusal> {
+    let real = real(path)?;
+    if real == path {
+        return Ok(real);
+    }
+    let source = io::Error::other(format!("it leads to `{}` by now", real.display()));
+    Err(Refusal::Path { path: path.to_path_buf(), source })
 }
 
 /// With the root itself, or with what the kernel shows of all processes and devices, nothing would be outside.
@@ -212,7 +248,7 @@ mod tests {
             args: vec!["-".into()],
             directory: "/usr".into(),
             variables: vec![("A".into(), "b".into())],
-            stdin: Some(b"text".to_vec()),
+            stdin: Input::Bytes(b"text".to_vec()),
         };
         Plan::new(sandbox, command, Duration::from_secs(2))
     }
@@ -242,6 +278,24 @@ mod tests {
             let read_only = Sandbox::new(Level::Reduced, "/home/nobody").read_only(path);
             assert!(matches!(plan(&read_only), Err(Refusal::Path { .. })), "{path}");
         }
+    }
+
+    #[test]
+    fn a_cache_that_was_replaced_by_a_link_or_lies_behind_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        for name in ["outer/inner", "elsewhere/inner"] {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+        let sandbox = Sandbox::new(Level::Full, "/home/nobody").cache(top.join("outer/inner"));
+        assert_eq!(plan(&sandbox).unwrap().writable, [top.join("outer/inner")]);
+        fs::remove_dir(top.join("outer/inner")).unwrap();
+        std::os::unix::fs::symlink(top.join("elsewhere"), top.join("outer/inner")).unwrap();
+        assert!(matches!(plan(&sandbox), Err(Refusal::Path { .. })));
+        fs::remove_file(top.join("outer/inner")).unwrap();
+        fs::remove_dir(top.join("outer")).unwrap();
+        std::os::unix::fs::symlink(top.join("elsewhere"), top.join("outer")).unwrap();
+        assert!(matches!(plan(&sandbox), Err(Refusal::Path { .. })));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Starting a program in a sandbox: first our own binary, which puts up the walls and then starts the program.
 
-use std::io;
-use std::os::fd::OwnedFd;
+use std::io::{self, PipeReader};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use rustix::io::Errno;
 
 use super::{Spawned, explain, location, marks};
 use crate::mark::{self, Mark};
-use crate::sandbox::{Control, Failure, InnerCommand, Level, Plan, Refusal};
+use crate::sandbox::{Control, Failure, InnerCommand, Input, Level, Plan, Refusal};
 use crate::{Error, Program, Sandbox, Stdin};
 
 /// What stands between a process that was started and the program that it is to become or to hold.
@@ -20,6 +20,8 @@ pub(crate) struct Walls {
     control: Control,
     plan: Plan,
     level: Level,
+    /// The end of a pipe that the program reads.
+    stdin: Option<PipeReader>,
 }
 
 /// Starts the process that puts up the walls; nothing of the program runs before [`Walls::put_up`].
@@ -36,8 +38,14 @@ pub(super) fn spawn(program: &Program, sandbox: &Sandbox, mark: &Mark) -> Result
     command.args(&sandbox.init.args).arg0("longhaul").env_clear().env(mark::VARIABLE, marks(program, mark));
     command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::piped()).stderr(Stdio::piped());
     command.current_dir("/").process_group(0);
-    let child = command.spawn().map_err(failed("start the process that puts up the walls"))?;
-    let walls = Walls { control: Control::new(ours), plan, level: sandbox.level };
+    let stdin = match program.stdin {
+        Stdin::Talk => Some(io::pipe().map_err(failed("make a pipe"))?),
+        Stdin::Null | Stdin::Bytes(_) => None,
+    };
+    let mut child = command.spawn().map_err(failed("start the process that puts up the walls"))?;
+    let (stdin, sender) = stdin.unzip();
+    child.stdin = sender.map(|sender| OwnedFd::from(sender).into());
+    let walls = Walls { control: Control::new(ours), plan, level: sandbox.level, stdin };
     Ok(Spawned { child, walls: Some(walls) })
 }
 
@@ -60,8 +68,9 @@ fn plan(program: &Program, sandbox: &Sandbox, mark: &Mark) -> Result<Plan, Error
         directory,
         variables,
         stdin: match &program.stdin {
-            Stdin::Null => None,
-            Stdin::Bytes(bytes) => Some(bytes.clone()),
+            Stdin::Null => Input::Nothing,
+            Stdin::Bytes(bytes) => Input::Bytes(bytes.clone()),
+            Stdin::Talk => Input::Handed,
         },
     };
     Plan::new(sandbox, command, program.grace).map_err(|refusal| match refusal {
@@ -74,9 +83,13 @@ impl Walls {
     /// Waits until the program runs behind its walls.
     pub(crate) fn put_up(&mut self, program: &Program) -> Result<(), Error> {
         let name = program.name.clone();
-        self.control.begin(&self.plan).map_err(|failure| match failure {
-            Failure::Wall { step, source } => Error::Sandbox { program: name, step, source },
-            Failure::Program(source) => explain_inside(program, source),
+        // Ours is closed after this: only the program's own end keeps what is written alive.
+        let stdin = self.stdin.take();
+        self.control.begin(&self.plan, stdin.as_ref().map(|stdin| stdin.as_fd())).map_err(|failure| {
+            match failure {
+                Failure::Wall { step, source } => Error::Sandbox { program: name, step, source },
+                Failure::Program(source) => explain_inside(program, source),
+            }
         })
     }
 

@@ -28,7 +28,7 @@ pub(super) fn spawn(program: &Program, sandbox: &Sandbox, mark: &Mark) -> Result
     command.envs(program.variables_inside(sandbox)).env(mark::VARIABLE, marks(program, mark));
     command.stdin(match program.stdin {
         Stdin::Null => Stdio::null(),
-        Stdin::Bytes(_) => Stdio::piped(),
+        Stdin::Bytes(_) | Stdin::Talk => Stdio::piped(),
     });
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let child = command.spawn().map_err(|source| explain(program, source))?;

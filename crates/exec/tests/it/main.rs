@@ -8,4 +8,5 @@ mod labels;
 mod sandbox;
 mod starting;
 mod support;
+mod talking;
 mod tree;

@@ -343,7 +343,7 @@ fn whoever_leaves_before_an_answer_comes_has_used_what_the_request_may_cost() {
         drop(client);
         assert_eq!(provider.read(&mut [0; 16]).unwrap_or(0), 0, "the provider is left too");
     });
-    assert_eq!(client_leaves, [most.clone()]);
+    assert_eq!(client_leaves, std::slice::from_ref(&most));
     let provider_leaves = counted_without_an_answer(|provider, client| {
         drop(provider);
         assert_eq!(status(&rest_of_head(client)), 502);

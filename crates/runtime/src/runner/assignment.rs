@@ -98,6 +98,14 @@ impl Assignment {
             Who::Staff(staff) => staff.usual.current().name.clone(),
         }
     }
+
+    /// What its provider calls the model, where that is known.
+    pub(crate) fn model(&self) -> Option<String> {
+        match &self.who {
+            Who::Rehearsal(_) => None,
+            Who::Staff(staff) => staff.usual.current().model.clone(),
+        }
+    }
 }
 
 impl Script {

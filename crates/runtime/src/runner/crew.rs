@@ -19,7 +19,7 @@ use super::falling_back::Choice;
 use super::limits::Limits;
 use super::office::{Chosen, GatewayDoor, Office};
 use super::preparing::Ready;
-use super::{Driven, StopSwitch, leftovers};
+use super::{Driven, StopSwitch, hidden, leftovers};
 use crate::commands::Commands;
 use crate::commands::acting::Turns;
 use crate::error::Error;
@@ -111,9 +111,7 @@ fn walls(system: &System, assignment: &Assignment, own: &OwnCheckout, checkout: 
     let mut sandbox = everyday(assignment.level, assignment.reach.network, &surroundings).read_only(objects);
     // What relays to the gateway has to be there. Only the file itself: beside it may lie anything.
     sandbox.read_only.extend(std::env::current_exe());
-    [system.places().data.join("longhaul.db"), system.places().config.clone()]
-        .into_iter()
-        .fold(sandbox, Sandbox::hide)
+    hidden::ours(system.places(), checkout, &sandbox).into_iter().fold(sandbox, Sandbox::hide)
 }
 
 /// The walls around one command.

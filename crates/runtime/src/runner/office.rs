@@ -106,7 +106,8 @@ impl Office {
 fn hire(definition: &Definition, _door: &GatewayDoor) -> Result<Box<dyn Agent>, Error> {
     match &definition.kind {
         Kind::Model { .. } | Kind::Acp { .. } | Kind::Command { .. } | Kind::Rehearsal => {
-            Err(HiringError::NotAsked { name: definition.name.clone() }.into())
+            let (name, what) = (definition.name.clone(), "what is not there yet".to_owned());
+            Err(HiringError::NotReady { name, what }.into())
         }
     }
 }

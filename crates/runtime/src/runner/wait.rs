@@ -61,12 +61,24 @@ impl System {
     }
 
     pub fn rewind(&self, commands: &Commands, rewind: &Rewind) -> Result<StepView, Error> {
-        let rewound = commands.rewind(rewind)?;
-        let mut warnings = rewound.warnings.clone();
+        let mut rewound = commands.rewind(rewind)?;
+        let mut warnings = std::mem::take(&mut rewound.warnings);
         warnings.extend(self.files_back(commands, rewind.session)?);
         let mut view = self.settle(commands, rewound, |id| commands.session_view(id))?;
+        warnings.append(&mut view.warnings);
         view.warnings = warnings;
         Ok(view)
+    }
+
+    /// Asks a completed session for more. An agent that did its steps does this one too.
+    pub fn continue_session(
+        &self,
+        commands: &Commands,
+        id: SessionId,
+        text: &str,
+    ) -> Result<StepView, Error> {
+        let view = commands.continue_session(id, text)?;
+        self.settle(commands, view, |id| commands.session_view(id))
     }
 
     /// Where a session stands, with its work looked after.
@@ -112,7 +124,7 @@ impl System {
             watcher.wait(LOOK_EVERY.min(left))?;
             view = ask_again(id)?;
         }
-        Ok(view)
+        self.handed_to_agent(commands, id, view)
     }
 
     /// A step of a session that an agent of ours does is not for whoever asked: a runner goes on with it.
@@ -133,14 +145,16 @@ impl System {
                 "{} stops this session; `longhaul stop {id}` waits for its end, or brings it about",
                 wish.by
             ));
+            keep_from_others(&mut view);
             return Ok(view);
         }
         if !is_driven {
             self.start_runner(id)?;
         }
         view.warnings.push(format!(
-            "`{agent}` does the steps of this session; `longhaul session show {id}` tells how far it is"
+            "`{agent}` goes on with this session; `longhaul session tail {id}` follows it, `longhaul stop {id}` ends it"
         ));
+        keep_from_others(&mut view);
         Ok(view)
     }
 
@@ -157,4 +171,9 @@ impl System {
             .label(SessionLabel::of(id, &self.places().data)?.of_runner());
         longhaul_exec::detach(&runner).map(|_| ()).map_err(Error::Runner)
     }
+}
+
+/// What an agent of ours is asked to do is nobody else's to read as a request, or to answer.
+fn keep_from_others(view: &mut StepView) {
+    (view.prompt, view.requires, view.continue_token, view.checkpoint_token) = (None, None, None, None);
 }

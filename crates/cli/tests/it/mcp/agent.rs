@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use longhaul_testkit::model::{Script, ScriptedModel, Turn};
+use longhaul_testkit::model_server::{Answer, Asked, ModelServer};
 use longhaul_testkit::parts::Npm;
 use longhaul_testkit::processes;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ const CLAUDE: &str = "@anthropic-ai/claude-code-linux-x64/claude";
 #[test]
 fn heavy_a_real_agent_walks_a_workflow_to_its_end() {
     let home = Home::new();
-    let model = ScriptedModel::start(script(&home)).unwrap();
+    let model = ModelServer::start(script(&home)).unwrap();
     let output = claude(&home, &model).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -36,9 +36,9 @@ fn heavy_a_real_agent_walks_a_workflow_to_its_end() {
 
 /// The words of the server reached the model: each step, what was wrong with an answer, and the end. This agent passes on
 /// the object of an answer and leaves out the text.
-fn the_agent_was_told_what_to_do(model: &ScriptedModel) {
-    let last = model.seen().into_iter().rfind(is_of_the_walk).unwrap();
-    let told: Vec<Value> = tool_results(&last).iter().map(object).collect();
+fn the_agent_was_told_what_to_do(model: &ModelServer) {
+    let last = model.asked().into_iter().rfind(is_of_the_walk).unwrap();
+    let told: Vec<Value> = last.results().iter().map(|result| object(&result.text)).collect();
     let steps: Vec<&Value> = told.iter().map(|view| &view["stepId"]).collect();
     assert_eq!(json!(steps), json!(["understand", "do", "verify", "verify", "summary", null]));
     assert!(told[0]["prompt"].as_str().unwrap().contains("Show the newest users first"), "{:#}", told[0]);
@@ -46,50 +46,42 @@ fn the_agent_was_told_what_to_do(model: &ScriptedModel) {
     assert_eq!(told[5]["isComplete"], true, "{:#}", told[5]);
 }
 
-fn object(result: &Value) -> Value {
-    let text = result["content"].as_str().or(result["content"][0]["text"].as_str()).unwrap();
+fn object(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 /// One call for the start and one for each answer, in order. The agent repeats its whole conversation in every request,
 /// so the number of results in it says how far it is.
-fn script(home: &Home) -> Script {
+fn script(home: &Home) -> impl Fn(&Asked) -> Answer + Send + Sync + 'static {
     let folder = home.path.display().to_string();
     let answers = answers(FITS);
-    Box::new(move |request| {
-        if !is_of_the_walk(request) {
-            return Turn::Say("A title".to_owned());
+    move |asked| {
+        if !is_of_the_walk(asked) {
+            return Answer::say("A title");
         }
-        let results = tool_results(request);
-        let call = |name: &str, input| Turn::Call { tool: format!("{TOOL}{name}"), input };
+        let results = asked.results();
+        let call = |name: &str, input: Value| Answer::call(format!("{TOOL}{name}"), &input);
         let Some(done) = results.len().checked_sub(1) else {
             let goal = "Show the newest users first";
             let input = json!({ "workflowId": "lh.quick-task", "workspacePath": folder, "goal": goal });
             return call("start_workflow", input);
         };
-        let Some(answer) = answers.get(done) else { return Turn::Say("The task is done.".to_owned()) };
+        let Some(answer) = answers.get(done) else { return Answer::say("The task is done.") };
         let artifacts = answer.get("artifacts").cloned().unwrap_or(json!([]));
         let output = json!({ "notesMarkdown": answer["notes"], "artifacts": artifacts });
         call(
             "continue_workflow",
-            json!({ "continueToken": object(&results[done])["continueToken"], "output": output }),
+            json!({ "continueToken": object(&results[done].text)["continueToken"], "output": output }),
         )
-    })
+    }
 }
 
 /// Agents also ask for titles and summaries; those requests know no tool of ours.
-fn is_of_the_walk(request: &Value) -> bool {
-    let tools = request["tools"].as_array().into_iter().flatten();
-    tools.into_iter().any(|tool| tool["name"].as_str().is_some_and(|name| name.starts_with(TOOL)))
+fn is_of_the_walk(asked: &Asked) -> bool {
+    asked.tools().iter().any(|tool| tool.starts_with(TOOL))
 }
 
-fn tool_results(request: &Value) -> Vec<Value> {
-    let messages = request["messages"].as_array().into_iter().flatten();
-    let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());
-    blocks.filter(|block| block["type"] == "tool_result").cloned().collect()
-}
-
-fn claude(home: &Home, model: &ScriptedModel) -> std::process::Command {
+fn claude(home: &Home, model: &ModelServer) -> std::process::Command {
     let config = home.join("mcp.json");
     let server = json!({
         "type": "stdio", "command": env!("CARGO_BIN_EXE_longhaul"), "args": ["mcp"], "env": home.variables(),
@@ -100,7 +92,7 @@ fn claude(home: &Home, model: &ScriptedModel) -> std::process::Command {
     fs::set_permissions(&user, fs::Permissions::from_mode(0o700)).unwrap();
     let mut claude = processes::command(Npm::installed().file(CLAUDE));
     claude.current_dir(&home.path).env("HOME", user);
-    claude.env("ANTHROPIC_BASE_URL", format!("http://{}", model.address));
+    claude.env("ANTHROPIC_BASE_URL", model.anthropic_base());
     claude.env("ANTHROPIC_API_KEY", "sk-ant-none").env("ANTHROPIC_MODEL", "scripted");
     // Its tools at once and not on demand; nothing to anybody else.
     claude.env("ENABLE_TOOL_SEARCH", "false").env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");

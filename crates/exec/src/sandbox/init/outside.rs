@@ -16,8 +16,8 @@ use rustix::process::{
 use super::how::How;
 use super::inside::{self, Line};
 use super::{Doing as _, Failed};
-use crate::sandbox::control::{News, receive_plan};
-use crate::sandbox::plan::{self, Plan};
+use crate::sandbox::control::{News, receive_plan, take_over};
+use crate::sandbox::plan::{self, Input, Plan};
 use crate::sandbox::sys::{self, Forked, Signals};
 use crate::sandbox::{Level, capabilities, filter, landlocked, namespaces};
 
@@ -50,13 +50,17 @@ fn take_plan() -> io::Result<(Plan, UnixStream)> {
     let control = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let mut control = UnixStream::from(control);
     let plan = receive_plan(&mut control)?;
-    rustix::stdio::dup2_stdin(stdin_of(&plan.command)?)?;
+    rustix::stdio::dup2_stdin(stdin_of(&plan.command, &control)?)?;
     Ok((plan, control))
 }
 
-/// What the program reads: nothing, or bytes in memory that it may also seek in.
-fn stdin_of(command: &plan::Command) -> io::Result<OwnedFd> {
-    let Some(bytes) = &command.stdin else { return Ok(File::open("/dev/null")?.into()) };
+/// What the program reads: nothing, bytes in memory that it may also seek in, or what is handed over.
+fn stdin_of(command: &plan::Command, control: &UnixStream) -> io::Result<OwnedFd> {
+    let bytes = match &command.stdin {
+        Input::Nothing => return Ok(File::open("/dev/null")?.into()),
+        Input::Handed => return take_over(control),
+        Input::Bytes(bytes) => bytes,
+    };
     let mut file = File::from(memfd_create("stdin", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     file.rewind()?;

@@ -1,0 +1,229 @@
+//! An answer on its way: what it is once the request has limited it, and the pieces in which it goes out.
+
+use std::io;
+use std::net::TcpStream;
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::answer::{Answer, Fault, Stop};
+use super::asked::{Asked, Protocol};
+use super::{BYTES_PER_TOKEN, fault, http, tokens};
+
+/// A text goes out in at most so many pieces, of at least so many bytes.
+const MOST_PIECES: usize = 200;
+const LEAST_PIECE: usize = 24;
+/// What is said again and again by who never ends, and how much of it at most.
+const ENDLESS_PIECE: usize = 64 * 1024;
+const ENDLESS_BYTES: usize = 64 * 1024 * 1024;
+/// How often somebody shows that it is there.
+const PING_EVERY: Duration = Duration::from_millis(10);
+
+/// What was read, by the server's own count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Input {
+    pub(super) total: u64,
+    pub(super) cache_read: u64,
+    pub(super) cache_write: u64,
+}
+
+impl Input {
+    /// What was told in earlier requests comes from the cache, up to where it differs.
+    pub(super) fn of(asked: &Asked, known: &[String]) -> Self {
+        let total = tokens(asked.bytes.len());
+        if !asked.has_cache_marks() {
+            return Self { total, cache_read: 0, cache_write: 0 };
+        }
+        let told = asked.told_in_order();
+        let shared = |earlier: &String| {
+            earlier.bytes().zip(told.bytes()).take_while(|(earlier, now)| earlier == now).count()
+        };
+        let longest = known.iter().map(shared).max().unwrap_or_default();
+        let cache_read = tokens(longest).min(total);
+        Self { total, cache_read, cache_write: (total - cache_read).saturating_sub(1) }
+    }
+}
+
+/// Why the answer ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    Said,
+    Called,
+    Length,
+    Refused,
+}
+
+/// All that will be said.
+#[derive(Debug)]
+pub(super) struct Whole {
+    pub(super) number: usize,
+    pub(super) model: String,
+    pub(super) thought: Option<String>,
+    pub(super) text: String,
+    pub(super) calls: Vec<SentCall>,
+    pub(super) ended: Ended,
+    pub(super) input: Input,
+}
+
+#[derive(Debug)]
+pub(super) struct SentCall {
+    pub(super) id: String,
+    pub(super) tool: String,
+    pub(super) arguments: String,
+}
+
+impl Whole {
+    /// As much of it as the request allows.
+    pub(super) fn of(asked: &Asked, answer: &Answer, input: Input) -> Self {
+        let limit = asked.limit().filter(|_| answer.heeds_limit).unwrap_or(u64::MAX / BYTES_PER_TOKEN);
+        let mut left = usize::try_from(limit * BYTES_PER_TOKEN).unwrap_or(usize::MAX);
+        let mut is_cut = false;
+        let mut take = |text: &str| {
+            let end = text.floor_char_boundary(left);
+            left -= end;
+            is_cut |= end < text.len();
+            text[..end].to_owned()
+        };
+        let thought = answer.thought.as_deref().map(&mut take);
+        let text = match answer.fault {
+            Some(Fault::Endless) => "again ".repeat(ENDLESS_PIECE / 6),
+            Some(_) | None => take(&answer.text),
+        };
+        let mut calls = Vec::new();
+        for (index, call) in answer.calls.iter().enumerate() {
+            let id = format!("call_{}_{index}", asked.number);
+            calls.push(SentCall { id, tool: call.tool.clone(), arguments: take(&call.arguments) });
+        }
+        if is_cut {
+            // What comes after the cut is not even begun.
+            let whole =
+                calls.iter().zip(&answer.calls).take_while(|(sent, call)| sent.arguments == call.arguments);
+            let begun = whole.count() + 1;
+            calls.truncate(begun);
+        }
+        let ended = match answer.stop {
+            Some(Stop::Refusal) => Ended::Refused,
+            Some(Stop::Length) => Ended::Length,
+            None if is_cut => Ended::Length,
+            None if calls.is_empty() => Ended::Said,
+            None => Ended::Called,
+        };
+        let model = asked.body["model"].as_str().unwrap_or("scripted").to_owned();
+        Self { number: asked.number, model, thought, text, calls, ended, input }
+    }
+
+    pub(super) fn output_tokens(&self) -> u64 {
+        let calls: usize = self.calls.iter().map(|call| call.arguments.len()).sum();
+        tokens(self.thought.as_deref().unwrap_or_default().len() + self.text.len() + calls)
+    }
+}
+
+/// An event, and how many bytes of the answer are in it.
+#[derive(Debug)]
+pub(super) struct Sent {
+    pub(super) event: Value,
+    pub(super) bytes: u64,
+}
+
+impl Sent {
+    pub(super) const fn frame(event: Value) -> Self {
+        Self { event, bytes: 0 }
+    }
+
+    pub(super) fn part(event: Value, part: &str) -> Self {
+        Self { event, bytes: u64::try_from(part.len()).unwrap_or(u64::MAX) }
+    }
+}
+
+/// A text in the pieces in which it is sent.
+pub(super) fn parts(text: &str) -> Vec<&str> {
+    let length = (text.len() / MOST_PIECES).max(LEAST_PIECE);
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.ceil_char_boundary(length.min(rest.len()));
+        let (part, after) = rest.split_at(end);
+        parts.push(part);
+        rest = after;
+    }
+    parts
+}
+
+/// Sends the pieces, or as many as the fault lets through. Counts what was sent.
+pub(super) fn send(
+    out: &TcpStream,
+    protocol: Protocol,
+    answer: &Answer,
+    pieces: &[Sent],
+    bytes: &mut u64,
+    has_ended: &dyn Fn() -> bool,
+) -> io::Result<()> {
+    http::begin_stream(out)?;
+    if answer.fault == Some(Fault::Garbage) {
+        http::chunk(out, "data: {\"type\": what is this\n\n<html>\n\n")?;
+        return http::end_stream(out);
+    }
+    let mut said = 0;
+    for piece in pieces {
+        match answer.fault {
+            Some(Fault::CutAfter(after)) if said >= after => {
+                http::break_off(out)?;
+                return Err(io::ErrorKind::ConnectionAborted.into());
+            }
+            Some(Fault::HangAfter(after)) if said >= after => return fault::hang(out, has_ended),
+            Some(Fault::ErrorAfter(after)) if said >= after => {
+                http::chunk(out, &line(protocol, &fault::event(protocol)))?;
+                return http::end_stream(out);
+            }
+            Some(Fault::OnlyPings) if piece.bytes > 0 => return ping(out, protocol, has_ended),
+            Some(Fault::Endless) if piece.bytes > 0 => {
+                return for_ever(out, &line(protocol, &piece.event), bytes, has_ended);
+            }
+            Some(_) | None => {}
+        }
+        http::chunk(out, &line(protocol, &piece.event))?;
+        *bytes += piece.bytes;
+        said += usize::from(piece.bytes > 0);
+        if let Some(pause) = answer.pause.filter(|_| piece.bytes > 0) {
+            // tidy: a model that is slow is what the test is about
+            thread::sleep(pause);
+        }
+    }
+    http::end_stream(out)
+}
+
+/// An event as it is written. Chat has no names for them, and one that is no JSON.
+fn line(protocol: Protocol, event: &Value) -> String {
+    let data = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
+    match (protocol, event["type"].as_str()) {
+        (Protocol::Messages | Protocol::Responses, Some(name)) => format!("event: {name}\ndata: {data}\n\n"),
+        (Protocol::Messages | Protocol::Responses, None) | (Protocol::Chat, _) => {
+            format!("data: {data}\n\n")
+        }
+    }
+}
+
+fn ping(out: &TcpStream, protocol: Protocol, has_ended: &dyn Fn() -> bool) -> io::Result<()> {
+    let ping = match protocol {
+        Protocol::Messages => "event: ping\ndata: {\"type\": \"ping\"}\n\n",
+        Protocol::Chat | Protocol::Responses => ": keep-alive\n\n",
+    };
+    while !has_ended() {
+        http::chunk(out, ping)?;
+        // tidy: a model that says nothing for long is what the test is about
+        thread::sleep(PING_EVERY);
+    }
+    Err(io::ErrorKind::ConnectionAborted.into())
+}
+
+fn for_ever(out: &TcpStream, line: &str, bytes: &mut u64, has_ended: &dyn Fn() -> bool) -> io::Result<()> {
+    for _ in 0..ENDLESS_BYTES / ENDLESS_PIECE {
+        if has_ended() {
+            break;
+        }
+        http::chunk(out, line)?;
+        *bytes += u64::try_from(line.len()).unwrap_or(u64::MAX);
+    }
+    fault::hang(out, has_ended)
+}
