@@ -24,7 +24,7 @@ impl Rehearsal {
 
     fn repeat(&mut self) -> Turn {
         self.repeats -= 1;
-        Turn { say: String::new(), calls: self.last.clone(), order: Order::OneByOne, usage: Usage::default() }
+        Turn::plain(String::new(), self.last.clone(), Order::OneByOne, Usage::default())
     }
 }
 
@@ -45,11 +45,12 @@ impl Agent for Rehearsal {
                     tool: call.tool,
                     arguments: call.arguments,
                     expect_exit: call.expect_exit,
+                    id: None,
                 };
                 (calls.into_iter().map(call).collect(), order)
             }
             Act::Complete(arguments) => {
-                let call = Call { tool: COMPLETE_STEP.to_owned(), arguments, expect_exit: None };
+                let call = Call { tool: COMPLETE_STEP.to_owned(), arguments, expect_exit: None, id: None };
                 (vec![call], Order::OneByOne)
             }
             Act::Nothing => (Vec::new(), Order::OneByOne),
@@ -63,7 +64,7 @@ impl Agent for Rehearsal {
             Act::Fault(fault) => return Err(failed(&fault)),
         };
         self.last.clone_from(&calls);
-        Ok(Turn { say, calls, order, usage })
+        Ok(Turn::plain(say, calls, order, usage))
     }
 
     fn window(&self) -> u64 {
@@ -93,23 +94,25 @@ fn interrupted(request: &TurnRequest<'_>) -> Option<Turn> {
     let unknown = request.answers.iter().filter(|answer| answer.outcome == CallOutcome::Interrupted);
     let calls: Vec<Call> = unknown.filter_map(|answer| call_again(answer.call)).collect();
     let say = "Trying again what was interrupted.".to_owned();
-    (!calls.is_empty()).then(|| Turn { say, calls, order: Order::OneByOne, usage: Usage::default() })
+    (!calls.is_empty()).then(|| Turn::plain(say, calls, Order::OneByOne, Usage::default()))
 }
 
 fn call_again(call: &AgentCall) -> Option<Call> {
     let Content::Inline(Value::Object(arguments)) = &call.arguments else { return None };
-    Some(Call { tool: call.tool.clone(), arguments: arguments.clone(), expect_exit: call.expect_exit })
+    let (tool, arguments) = (call.tool.clone(), arguments.clone());
+    Some(Call { tool, arguments, expect_exit: call.expect_exit, id: None })
 }
 
 fn failed(fault: &Scripted) -> Fault {
+    let (message, retry_after_ms, resets_at) = (String::new(), None, None);
     match fault {
         Scripted::Stall { ms } => Fault::Stalled { ms: *ms },
         Scripted::CutStream => Fault::CutOff,
-        Scripted::Garbage => Fault::Garbage,
-        Scripted::Error(Failure::RateLimit) => Fault::RateLimit,
-        Scripted::Error(Failure::Overloaded) => Fault::Overloaded,
-        Scripted::Error(Failure::UsageLimit) => Fault::UsageLimit,
-        Scripted::Error(Failure::Auth) => Fault::Auth,
+        Scripted::Garbage => Fault::Garbage { message },
+        Scripted::Error(Failure::RateLimit) => Fault::RateLimit { message, retry_after_ms },
+        Scripted::Error(Failure::Overloaded) => Fault::Overloaded { message, retry_after_ms },
+        Scripted::Error(Failure::UsageLimit) => Fault::UsageLimit { message, resets_at },
+        Scripted::Error(Failure::Auth) => Fault::Auth { message },
         Scripted::Repeat { times } => {
             Fault::Unscripted(format!("a repetition of {times} turns is no failure"))
         }

@@ -78,7 +78,8 @@ impl Succession {
 
     /// Of all that were passed over: what comes back by itself first, else what may pass, else the first.
     fn worth_waiting_for(&self) -> PassedOver {
-        let by_itself = self.passed.iter().filter(|passed| passed.until.is_some()).min_by_key(|passed| passed.until);
+        let by_itself =
+            self.passed.iter().filter(|passed| passed.until.is_some()).min_by_key(|passed| passed.until);
         let may_pass = || self.passed.iter().find(|passed| may_pass(passed.fault));
         let found = by_itself.or_else(may_pass).or(self.passed.first());
         found.cloned().expect("somebody was passed over")

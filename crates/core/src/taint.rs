@@ -148,10 +148,9 @@ pub const fn verdict(worker: Worker, thing: Thing) -> Verdict {
         (_, Worker::SignsIn) => Verdict::Refused,
         (Thing::OpenNetwork | Thing::WeakWalls, _) => Verdict::Refused,
         (Thing::PackageHosts, _) => Verdict::Given,
-        (
-            Thing::Secrets | Thing::SecretFiles | Thing::ForgeTokens | Thing::OtherHosts | Thing::Caches,
-            _,
-        ) => Verdict::Withheld,
+        (Thing::Secrets | Thing::SecretFiles | Thing::ForgeTokens | Thing::OtherHosts | Thing::Caches, _) => {
+            Verdict::Withheld
+        }
     }
 }
 
@@ -216,7 +215,8 @@ pub fn hosts(taint: Taint, worker: Worker, listed: Vec<String>) -> Vec<String> {
 /// The policy as people read it.
 pub fn table() -> String {
     let titles: Vec<&str> = WORKERS.iter().map(|worker| worker.title()).collect();
-    let mut lines = vec![format!("| | {} |", titles.join(" | ")), format!("|---|{}", "---|".repeat(WORKERS.len()))];
+    let mut lines =
+        vec![format!("| | {} |", titles.join(" | ")), format!("|---|{}", "---|".repeat(WORKERS.len()))];
     for thing in THINGS {
         let words: Vec<&str> = WORKERS.iter().map(|worker| verdict(*worker, thing).word()).collect();
         lines.push(format!("| {} | {} |", thing.title(), words.join(" | ")));

@@ -25,8 +25,7 @@ pub use shorten::{Room, Shortening};
 
 use outline::Outline;
 
-/// The tool that hands a step in.
-pub const COMPLETE: &str = "complete_step";
+use crate::conversation::COMPLETE_STEP;
 
 /// Reads a content, wherever it lies.
 pub type Read<'a> = &'a dyn Fn(&Content) -> Result<Value, Unread>;
@@ -274,7 +273,8 @@ impl Transcript {
     fn hand_in(&mut self, node: NodeId) {
         let mut turns = self.entries.iter_mut().rev().filter_map(Entry::turn_mut);
         let Some(turn) = turns.find(|turn| turn.node == Some(node)) else { return };
-        let call = turn.calls.iter_mut().find(|call| call.end == End::Open && call.call.tool == COMPLETE);
+        let call =
+            turn.calls.iter_mut().find(|call| call.end == End::Open && call.call.tool == COMPLETE_STEP);
         if let Some(call) = call {
             call.end = End::HandedIn;
         }

@@ -232,12 +232,8 @@ fn what_would_fail_again_is_not_asked_again_and_what_may_pass_is() {
     assert_eq!((next(&overflows[..1]), next(&overflows[..2])), (ask(1), ask(1)), "it is told less");
     assert_eq!(next(&overflows), Next::Stop(Stop::NoAnswer(TurnFault::ContextOverflow)));
     let settings = Content::Inline(json!({}));
-    let another = AgentAct::Assigned {
-        agent: "another".to_owned(),
-        settings,
-        because: None,
-        taint: Taint::Clean,
-    };
+    let another =
+        AgentAct::Assigned { agent: "another".to_owned(), settings, because: None, taint: Taint::Clean };
     assert_eq!(next(&[failed(1, TurnFault::Auth), another]), ask(1));
 }
 

@@ -84,7 +84,7 @@ fn planned() -> Story {
     let fact = json!({ "fact": "The API must not change", "evidence": "README" });
     let (node_2, report) = (Some(node(2)), Content::Inline(fact));
     story.add(SessionEvent::Reported { node: node_2, kind: ReportKind::Fact, report });
-    story.answers(2, 2, "", &[(COMPLETE, json!({}))]);
+    story.answers(2, 2, "", &[(COMPLETE_STEP, json!({}))]);
     story.hands_in(2, json!({ "notes": "PLAN: first the parser, then the lexer" }));
     let set = BTreeMap::from([("risk".to_owned(), text("high"))]);
     story.add(SessionEvent::VarsChanged { set, unset: Vec::new() });
