@@ -26,6 +26,8 @@ use crate::system::System;
 /// What a model has room for that nothing is known of.
 const USUAL_WINDOW: u64 = 128_000;
 const USUAL_OUTPUT: u64 = 8_192;
+/// Longer answers are not asked for, whatever a model could give: all of it is set aside while a turn is under way.
+const LONGEST_TURN: u64 = 32_000;
 
 /// Everybody who may be asked for a session.
 #[derive(Debug)]
@@ -161,7 +163,7 @@ fn own_loop(
         roster::Wire::OpenAiResponses => Wire::OpenAiResponses,
     };
     let window = definition.window.unwrap_or(USUAL_WINDOW);
-    let max_output = definition.max_output.unwrap_or(USUAL_OUTPUT).min(window / 2);
+    let max_output = definition.max_output.unwrap_or(USUAL_OUTPUT).min(LONGEST_TURN).min(window / 2);
     let model = ModelFacts { name, window, max_output, pricing: definition.pricing };
     let token = door.token.reveal().to_owned();
     let mind = RemoteMind { door: Door { socket: door.socket.clone(), provider, token }, wire };

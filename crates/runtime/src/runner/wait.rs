@@ -89,6 +89,8 @@ impl System {
 
     /// Where a session stands, for somebody who takes it up again, with its work looked after.
     pub fn resume(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
+        // Whoever asks after what waits for a limit has it go on, once that is there.
+        self.wake(commands, id, commands.now())?;
         let view = commands.resumed_view(id)?;
         self.settle(commands, view, |id| commands.resumed_view(id))
     }
