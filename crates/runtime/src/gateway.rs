@@ -43,7 +43,7 @@ impl WayOut<'_> {
     /// Opens the gateway, and says how it is found from inside.
     pub(crate) fn open(&self, sandbox: Sandbox) -> Result<(Gateway, Sandbox), Error> {
         let mut sandbox = sandbox;
-        sandbox.writable.extend(caches(self.system.places(), &self.reach.caches)?);
+        sandbox.caches.extend(caches(self.system.places(), &self.reach.caches)?);
         // With a network of its own the first process inside relays to the socket.
         let has_relay = sandbox.level == Level::Full && sandbox.network != Network::Open;
         let gateway = longhaul_gateway::start(self.options(if has_relay {

@@ -7,6 +7,7 @@ mod agent;
 mod crew;
 mod gather;
 mod giving_up;
+mod hidden;
 mod interrupted;
 pub(crate) mod leftovers;
 mod limits;

@@ -176,9 +176,13 @@ impl<'a> Guarded<'a> {
         // Judged before anything is made, and again where links lead.
         self.judge(&real(&path))?;
         fs::create_dir_all(&path).map_err(|error| format!("cannot be made: {error}"))?;
-        let path = path.canonicalize().map_err(|error| format!("cannot be looked up: {error}"))?;
-        self.judge(&path)?;
-        Ok(path)
+        let real = path.canonicalize().map_err(|error| format!("cannot be looked up: {error}"))?;
+        self.judge(&real)?;
+        // Whoever may write where the link lies, such as a session that has a cache around it, decides where it leads.
+        if real != without_dots(&path) {
+            return Err(format!("goes through a link; name `{}`, where it leads", real.display()));
+        }
+        Ok(real)
     }
 
     fn judge(&self, path: &Path) -> Result<(), String> {
@@ -193,6 +197,11 @@ impl<'a> Guarded<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// A path as it is written, without the parts that say nothing.
+fn without_dots(path: &Path) -> PathBuf {
+    path.components().collect()
 }
 
 /// Where a path leads as far as it exists.
@@ -257,8 +266,11 @@ mod tests {
         let guarded = Guarded::of(&home, &places);
         assert_eq!(guarded.cache("~/.cargo/registry").unwrap(), home.join(".cargo/registry"));
         assert!(home.join(".cargo/registry").is_dir());
+        assert_eq!(guarded.cache("~/./.cargo//registry/").unwrap(), home.join(".cargo/registry"));
         let elsewhere = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), home.join("link")).unwrap();
+        fs::create_dir_all(home.join("real/inner")).unwrap();
+        std::os::unix::fs::symlink("real", home.join("inside")).unwrap();
         fs::create_dir_all(home.join(".ssh")).unwrap();
         std::os::unix::fs::symlink(home.join(".ssh"), home.join("keys")).unwrap();
         let unfit = [
@@ -273,6 +285,8 @@ mod tests {
             "~/keys/sub",
             "~/link",
             "~/link/sub",
+            "~/inside",
+            "~/inside/inner",
             "~/.config",
             "~/.cargo",
             "~/.cargo/bin",

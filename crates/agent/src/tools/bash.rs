@@ -48,7 +48,7 @@ fn run(desk: &Desk<'_>, arguments: &Map<String, Value>) -> Result<Answer, ToolEr
         Outcome::OutOfRoom => ("was ended because the disk was nearly full".to_owned(), None),
         Outcome::Stopped => ("was stopped with the session".to_owned(), None),
     };
-    let parts = [("stdout", finished.stdout.to_text()), ("stderr", finished.stderr.to_text())];
+    let parts = [("stdout", desk.printed(&finished.stdout)), ("stderr", desk.printed(&finished.stderr))];
     let printed: String = parts
         .into_iter()
         .filter(|(_, text)| !text.is_empty())

@@ -284,7 +284,8 @@ impl Hands<'_> {
         let refused =
             |text: String| Ended { outcome: CallOutcome::Refused, exit: None, text, ms: elapsed(start) };
         if let Some(tool) = tools::find(&call.tool) {
-            return match tool.call(&Desk { room: self.room, walls: self.walls }, &arguments) {
+            let desk = Desk { room: self.room, walls: self.walls, scrubber: self.commands.scrubber() };
+            return match tool.call(&desk, &arguments) {
                 Ok(answer) => {
                     let cut_short = self.stop.was_cut_short().filter(|_| answer.exit.is_none());
                     let was_ended = answer.exit.is_none() && self.stop.was_forced();

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::limits::Limits;
 use super::preparing::Ready;
-use super::{Driven, StopSwitch, leftovers};
+use super::{Driven, StopSwitch, hidden, leftovers};
 use crate::commands::Commands;
 use crate::commands::acting::Turns;
 use crate::error::Error;
@@ -122,9 +122,7 @@ fn walls(system: &System, assignment: &Assignment, own: &OwnCheckout, checkout: 
     let mut sandbox = everyday(assignment.level, assignment.reach.network, &surroundings).read_only(objects);
     // What relays to the gateway has to be there. Only the file itself: beside it may lie anything.
     sandbox.read_only.extend(std::env::current_exe());
-    [system.places().data.join("longhaul.db"), system.places().config.clone()]
-        .into_iter()
-        .fold(sandbox, Sandbox::hide)
+    hidden::ours(system.places(), checkout, &sandbox).into_iter().fold(sandbox, Sandbox::hide)
 }
 
 /// The walls around one command.

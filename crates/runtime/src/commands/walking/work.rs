@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_core::parking::ParkCode;
+use longhaul_core::scrub::Scrubber;
 use longhaul_core::session::{Arrival, Command, Session, Work};
 use longhaul_core::walk::{self, Walk};
 use longhaul_core::workflow::Step;
@@ -97,7 +98,11 @@ impl Commands {
 
     /// A text without the secrets that are known.
     pub(crate) fn scrubbed(&self, text: &str) -> String {
-        self.recorder.scrubber().text(text).into_owned()
+        self.scrubber().text(text).into_owned()
+    }
+
+    pub(crate) fn scrubber(&self) -> &Scrubber {
+        self.recorder.scrubber()
     }
 
     fn after_work(
