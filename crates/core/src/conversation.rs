@@ -33,7 +33,7 @@ const HINT: &str = "You made the same call three times and got the same answer. 
 pub struct Conversation {
     turns: Vec<TurnState>,
     /// Turns that failed since the last answer.
-    faults: Vec<TurnFault>,
+    faults: Vec<FailedTurn>,
     /// How many turns in a row did nothing.
     idle: u32,
     /// Whether the agent was told something since its last answer.
@@ -67,6 +67,12 @@ enum CallAt {
     Waiting,
     Started,
     Finished { outcome: CallOutcome, exit: Option<i32>, result: Content },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FailedTurn {
+    fault: TurnFault,
+    retry_after_ms: Option<u64>,
 }
 
 /// What has to be done next.
@@ -128,10 +134,15 @@ impl Conversation {
     /// Takes in one more act. Total: what is in the log has happened.
     pub fn apply(&mut self, act: &AgentAct) {
         match act {
-            AgentAct::Assigned { .. } | AgentAct::MadeReady { .. } => {}
+            AgentAct::MadeReady { .. }
+            | AgentAct::Requested { .. }
+            | AgentAct::Billed { .. }
+            | AgentAct::Observed { .. } => {}
+            // Somebody else may know an answer.
+            AgentAct::Assigned { .. } => self.faults.clear(),
             // Whoever gave it means to go on wants to try again.
             AgentAct::Budgeted { .. } => self.faults.clear(),
-            AgentAct::Answered { turn, said: _, calls, order, usage, ms: _, cost_micros: _ } => {
+            AgentAct::Answered { turn, calls, order, usage, .. } => {
                 let calls_are_none = calls.is_empty();
                 let calls =
                     calls.iter().map(|call| CallState { call: call.clone(), at: CallAt::Waiting }).collect();
@@ -145,7 +156,9 @@ impl Conversation {
                 self.last_usage = *usage;
                 self.told_bytes = 0;
             }
-            AgentAct::Failed { fault, .. } => self.faults.push(*fault),
+            AgentAct::Failed { fault, retry_after_ms, .. } => {
+                self.faults.push(FailedTurn { fault: *fault, retry_after_ms: *retry_after_ms });
+            }
             AgentAct::CallStarted { turn, call } => self.put(*turn, *call, CallAt::Started),
             AgentAct::CallFinished { turn, call, outcome, exit, result, .. } => {
                 self.put(
@@ -249,17 +262,22 @@ impl Conversation {
     }
 
     fn ask(&self, turn: u32) -> Next {
-        let Some(fault) = self.faults.last() else { return Next::Ask { turn, pause_ms: 0 } };
+        let Some(last) = self.faults.last() else { return Next::Ask { turn, pause_ms: 0 } };
         let failed = u32::try_from(self.faults.len()).unwrap_or(u32::MAX);
-        match fault {
-            TurnFault::Auth | TurnFault::UsageLimit | TurnFault::Unscripted => {
-                Next::Stop(Stop::NoAnswer(*fault))
+        match last.fault {
+            TurnFault::Auth
+            | TurnFault::UsageLimit
+            | TurnFault::Unscripted
+            | TurnFault::BadRequest
+            | TurnFault::OverCap => Next::Stop(Stop::NoAnswer(last.fault)),
+            fault if failed > MOST_RETRIES => Next::Stop(Stop::NoAnswer(fault)),
+            TurnFault::RateLimit | TurnFault::Overloaded | TurnFault::Network => {
+                let pause_ms = last.retry_after_ms.unwrap_or(FIRST_PAUSE_MS << (failed - 1));
+                Next::Ask { turn, pause_ms }
             }
-            _ if failed > MOST_RETRIES => Next::Stop(Stop::NoAnswer(*fault)),
-            TurnFault::RateLimit | TurnFault::Overloaded => {
-                Next::Ask { turn, pause_ms: FIRST_PAUSE_MS << (failed - 1) }
+            TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage | TurnFault::ContextOverflow => {
+                Next::Ask { turn, pause_ms: 0 }
             }
-            TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage => Next::Ask { turn, pause_ms: 0 },
         }
     }
 }

@@ -5,9 +5,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use longhaul_events::{AgentAct, CloseOutcome, NodeId, SessionEvent, StepId, Timestamp, TokenCount};
+use longhaul_events::{AgentAct, CloseOutcome, NodeId, SessionEvent, StepId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::session::Spent;
 use crate::workflow::{StepKind, Workflow};
 
 /// All that a look at a session shows.
@@ -17,9 +18,8 @@ pub struct Progress {
     pub steps: Vec<StepProgress>,
     pub now: Now,
     /// Over all steps.
-    pub turns: u64,
-    pub tokens: TokenCount,
-    pub money_micros: u64,
+    #[serde(flatten)]
+    pub spent: Spent,
     pub started_at: Option<Timestamp>,
     pub changed_at: Option<Timestamp>,
     #[serde(skip)]
@@ -161,12 +161,9 @@ impl Progress {
     }
 
     fn act(&mut self, node: NodeId, act: &AgentAct) {
+        self.spent.add(act);
         match act {
-            AgentAct::Answered { turn, calls, usage, cost_micros, .. } => {
-                self.money_micros = self.money_micros.saturating_add(*cost_micros);
-                self.turns += 1;
-                self.tokens.input = self.tokens.input.saturating_add(usage.input);
-                self.tokens.output = self.tokens.output.saturating_add(usage.output);
+            AgentAct::Answered { turn, calls, .. } => {
                 self.calls = calls.iter().map(|call| call.tool.clone()).collect();
                 let number = u32::try_from(calls.len()).unwrap_or(u32::MAX);
                 if let Some(step) = self.step(node) {
@@ -184,10 +181,15 @@ impl Progress {
                 }
                 self.now = self.thinking(node);
             }
+            AgentAct::Observed { turn, tool, .. } => {
+                self.now = Now::Calling { turn: *turn, tool: tool.clone() };
+            }
             AgentAct::Assigned { .. }
             | AgentAct::MadeReady { .. }
             | AgentAct::Budgeted { .. }
             | AgentAct::Failed { .. }
+            | AgentAct::Requested { .. }
+            | AgentAct::Billed { .. }
             | AgentAct::Nudged { .. }
             | AgentAct::Steered { .. } => {}
         }

@@ -29,13 +29,15 @@
 mod command;
 mod decide;
 #[cfg(test)]
+mod spent_tests;
+#[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
-    OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp,
+    Account, AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, Held, NodeId,
+    Nonce, OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Timestamp,
     TokenCount, Urgency, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
@@ -49,7 +51,7 @@ pub use decide::ATTEMPTS_LEFT;
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 6;
+pub const FOLD_VERSION: u32 = 7;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -225,12 +227,42 @@ impl Spent {
 
     /// Takes in one more act.
     pub fn add(&mut self, act: &AgentAct) {
-        if let AgentAct::Answered { usage, cost_micros, .. } = act {
-            self.turns += 1;
-            self.tokens.input = self.tokens.input.saturating_add(usage.input);
-            self.tokens.output = self.tokens.output.saturating_add(usage.output);
-            self.money_micros = self.money_micros.saturating_add(*cost_micros);
+        match act {
+            AgentAct::Answered { usage, cost_micros, account, .. } => {
+                self.turns += 1;
+                match account {
+                    Account::Turn => self.put_in(Held { tokens: *usage, cost_micros: *cost_micros }),
+                    Account::Bills => {}
+                }
+            }
+            AgentAct::Requested { held, .. } => self.put_in(*held),
+            AgentAct::Billed { usage, cost_micros, held, .. } => {
+                self.take_out(*held);
+                let tokens = TokenCount { input: usage.input, output: usage.output };
+                self.put_in(Held { tokens, cost_micros: *cost_micros });
+            }
+            AgentAct::Assigned { .. }
+            | AgentAct::MadeReady { .. }
+            | AgentAct::Failed { .. }
+            | AgentAct::Observed { .. }
+            | AgentAct::CallStarted { .. }
+            | AgentAct::CallFinished { .. }
+            | AgentAct::Nudged { .. }
+            | AgentAct::Steered { .. }
+            | AgentAct::Budgeted { .. } => {}
         }
+    }
+
+    fn put_in(&mut self, held: Held) {
+        self.tokens.input = self.tokens.input.saturating_add(held.tokens.input);
+        self.tokens.output = self.tokens.output.saturating_add(held.tokens.output);
+        self.money_micros = self.money_micros.saturating_add(held.cost_micros);
+    }
+
+    fn take_out(&mut self, held: Held) {
+        self.tokens.input = self.tokens.input.saturating_sub(held.tokens.input);
+        self.tokens.output = self.tokens.output.saturating_sub(held.tokens.output);
+        self.money_micros = self.money_micros.saturating_sub(held.cost_micros);
     }
 }
 
@@ -374,6 +406,9 @@ impl Session {
             AgentAct::MadeReady { .. }
             | AgentAct::Answered { .. }
             | AgentAct::Failed { .. }
+            | AgentAct::Requested { .. }
+            | AgentAct::Billed { .. }
+            | AgentAct::Observed { .. }
             | AgentAct::CallStarted { .. }
             | AgentAct::CallFinished { .. }
             | AgentAct::Nudged { .. }

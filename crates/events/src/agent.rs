@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::content::Content;
+use crate::time::Timestamp;
 
 /// One thing that happened between a session and its agent, at the step that is out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,9 +24,29 @@ pub enum AgentAct {
         /// What it cost, in millionths of a dollar.
         #[serde(default, skip_serializing_if = "is_zero")]
         cost_micros: u64,
+        /// Whose account it is on.
+        #[serde(default, skip_serializing_if = "Account::is_turn")]
+        account: Account,
     },
     /// A turn was asked, and no answer came.
-    Failed { turn: u32, fault: TurnFault, message: String, ms: u64 },
+    Failed {
+        turn: u32,
+        fault: TurnFault,
+        message: String,
+        ms: u64,
+        /// For how long whoever was asked wants to be left alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after_ms: Option<u64>,
+        /// When a limit that is used up is new again.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        resets_at: Option<Timestamp>,
+    },
+    /// A request to a model goes out now. What it may use at most counts as used until there is a bill.
+    Requested { request: u64, held: Held },
+    /// What a request used, in the place of what was held for it.
+    Billed { request: u64, provider: String, model: String, usage: ModelUsage, cost_micros: u64, held: Held },
+    /// An agent with hands of its own did something by itself.
+    Observed { turn: u32, tool: String, title: String, outcome: CallOutcome, ms: u64 },
     /// A call was begun. Whether it did anything is unknown until it is finished.
     CallStarted { turn: u32, call: u32 },
     CallFinished {
@@ -60,6 +81,45 @@ pub struct Caps {
     pub task_money_micros: u64,
     /// For all sessions of one day.
     pub day_money_micros: u64,
+}
+
+/// Where what a turn used is added up.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Account {
+    /// With the turn itself.
+    #[default]
+    Turn,
+    /// With the bills of the requests that it was made of.
+    Bills,
+}
+
+impl Account {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
+    fn is_turn(&self) -> bool {
+        *self == Self::Turn
+    }
+}
+
+/// What is set aside for a request whose bill is not there yet.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Held {
+    pub tokens: TokenCount,
+    pub cost_micros: u64,
+}
+
+/// What one request to a model used.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelUsage {
+    /// All of it, what came from a cache and went into one included.
+    pub input: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_read: u64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_write: u64,
+    pub output: u64,
 }
 
 /// A call that an agent wants made.
@@ -109,6 +169,14 @@ pub enum TurnFault {
     UsageLimit,
     Auth,
     Garbage,
+    /// The conversation is longer than the model has room for.
+    ContextOverflow,
+    /// It does not take what was asked, and would not take it again.
+    BadRequest,
+    /// It was not reached.
+    Network,
+    /// Our own cap cut it.
+    OverCap,
     /// A script and the world do not fit.
     Unscripted,
 }
@@ -128,6 +196,15 @@ mod tests {
         r#"{"act":"answered","turn":1,"said":{"inline":"so"},"calls":[],"order":"at_once","usage":{"input":1,"output":2},"ms":3}"#,
         r#"{"act":"answered","turn":1,"said":{"inline":"so"},"calls":[],"order":"one_by_one","usage":{"input":1,"output":2},"ms":3,"cost_micros":4}"#,
         r#"{"act":"failed","turn":1,"fault":"stalled","message":"nothing came","ms":3}"#,
+        r#"{"act":"answered","turn":1,"said":{"inline":"so"},"calls":[],"order":"one_by_one","usage":{"input":1,"output":2},"ms":3,"account":"bills"}"#,
+        r#"{"act":"failed","turn":1,"fault":"usage_limit","message":"used up","ms":3,"retry_after_ms":4,"resets_at":5}"#,
+        r#"{"act":"failed","turn":1,"fault":"context_overflow","message":"too long","ms":3}"#,
+        r#"{"act":"failed","turn":1,"fault":"bad_request","message":"no such model","ms":3}"#,
+        r#"{"act":"failed","turn":1,"fault":"network","message":"refused","ms":3}"#,
+        r#"{"act":"failed","turn":1,"fault":"over_cap","message":"too much","ms":3}"#,
+        r#"{"act":"requested","request":1,"held":{"tokens":{"input":2,"output":3},"cost_micros":4}}"#,
+        r#"{"act":"billed","request":1,"provider":"anthropic","model":"m","usage":{"input":5,"cache_read":1,"cache_write":1,"output":6},"cost_micros":7,"held":{"tokens":{"input":2,"output":3},"cost_micros":4}}"#,
+        r#"{"act":"observed","turn":1,"tool":"edit","title":"Edit a.txt","outcome":"done","ms":3}"#,
         r#"{"act":"call_started","turn":1,"call":0}"#,
         r#"{"act":"call_finished","turn":1,"call":0,"tool":"bash","outcome":"stopped","exit":1,"result":{"inline":"so"},"ms":3}"#,
         r#"{"act":"nudged","turn":1,"words":"go on"}"#,

@@ -15,7 +15,9 @@ mod time;
 mod walk;
 mod workspace;
 
-pub use agent::{AgentAct, AgentCall, CallOrder, CallOutcome, Caps, TokenCount, TurnFault};
+pub use agent::{
+    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Caps, Held, ModelUsage, TokenCount, TurnFault,
+};
 pub use base32::{decode_base32, encode_base32};
 pub use checkout::{CheckoutKind, OwnCheckout};
 pub use content::{BlobRef, Content, Digest, FreeText, Kept, Slot};

@@ -424,7 +424,9 @@ fn agent_parts(act: &mut AgentAct) -> Parts<'_> {
         AgentAct::Failed { message: words, .. } | AgentAct::Nudged { words, .. } => {
             Parts::default().words([words])
         }
-        AgentAct::CallStarted { .. } => Parts::default(),
+        AgentAct::CallStarted { .. } | AgentAct::Requested { .. } => Parts::default(),
+        AgentAct::Billed { provider, model, .. } => Parts::default().words([provider, model]),
+        AgentAct::Observed { tool, title, .. } => Parts::default().words([tool, title]),
         AgentAct::Steered { words, by } => Parts::of(words).words([by]),
         AgentAct::Budgeted { by, .. } => Parts::default().words([by]),
     }

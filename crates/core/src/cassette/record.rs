@@ -95,7 +95,7 @@ impl Recording {
     /// Something happened between the session and its agent.
     pub fn take(&mut self, node: NodeId, act: &AgentAct) {
         match act {
-            AgentAct::Answered { turn, said, calls, order, usage, ms: _, cost_micros: _ } => {
+            AgentAct::Answered { turn, said, calls, order, usage, .. } => {
                 let order = match order {
                     CallOrder::OneByOne => Order::OneByOne,
                     CallOrder::AtOnce => Order::AtOnce,
@@ -108,9 +108,9 @@ impl Recording {
                     last.say = words(said);
                 }
             }
-            AgentAct::Failed { turn, fault, message: _, ms } => match scripted(*fault, *ms) {
+            AgentAct::Failed { turn, fault, ms, .. } => match scripted(*fault, *ms) {
                 Some(fault) => self.add(node, *turn, What::Fault(fault)),
-                None => self.remark(node, "a turn was asked for that the script did not have"),
+                None => self.remark(node, "a turn failed in a way that no script can play"),
             },
             AgentAct::CallFinished { turn, call, outcome, exit, .. } => {
                 if let Some(made) = self.call(node, *turn, *call) {
@@ -118,12 +118,20 @@ impl Recording {
                     made.exit = *exit;
                 }
             }
+            AgentAct::Observed { tool, .. } => {
+                self.remark(
+                    node,
+                    &format!("the agent did `{tool}` by itself, which a script cannot do again"),
+                );
+            }
             AgentAct::Steered { .. } => {
                 self.remark(node, "a person said something to the agent, which a script does not hear");
             }
             AgentAct::Assigned { .. }
             | AgentAct::MadeReady { .. }
             | AgentAct::Budgeted { .. }
+            | AgentAct::Requested { .. }
+            | AgentAct::Billed { .. }
             | AgentAct::CallStarted { .. }
             | AgentAct::Nudged { .. } => {}
         }
@@ -256,6 +264,9 @@ const fn scripted(fault: TurnFault, ms: u64) -> Option<Fault> {
         TurnFault::Overloaded => Fault::Error(Failure::Overloaded),
         TurnFault::UsageLimit => Fault::Error(Failure::UsageLimit),
         TurnFault::Auth => Fault::Error(Failure::Auth),
-        TurnFault::Unscripted => return None,
+        TurnFault::Network => Fault::CutStream,
+        TurnFault::ContextOverflow | TurnFault::BadRequest | TurnFault::OverCap | TurnFault::Unscripted => {
+            return None;
+        }
     })
 }

@@ -1,5 +1,6 @@
 //! Acts in, the next thing to do out.
 
+use longhaul_events::{Account, Held, Timestamp};
 use serde_json::json;
 
 use super::*;
@@ -17,6 +18,7 @@ fn answered(turn: u32, tools: &[&str]) -> AgentAct {
         usage: TokenCount { input: 10, output: 1 },
         ms: 1,
         cost_micros: 0,
+        account: Account::Turn,
     }
 }
 
@@ -38,7 +40,7 @@ fn finished(turn: u32, call: u32) -> AgentAct {
 }
 
 fn failed(turn: u32, fault: TurnFault) -> AgentAct {
-    AgentAct::Failed { turn, fault, message: String::new(), ms: 1 }
+    AgentAct::Failed { turn, fault, message: String::new(), ms: 1, retry_after_ms: None, resets_at: None }
 }
 
 fn nudged(turn: u32) -> AgentAct {
@@ -71,8 +73,16 @@ fn calls_that_belong_together_are_made_at_once() {
     let AgentAct::Answered { turn, said, calls, usage, ms, .. } = answered(1, &["read", "grep"]) else {
         unreachable!()
     };
-    let acts =
-        [AgentAct::Answered { turn, said, calls, order: CallOrder::AtOnce, usage, ms, cost_micros: 0 }];
+    let acts = [AgentAct::Answered {
+        turn,
+        said,
+        calls,
+        order: CallOrder::AtOnce,
+        usage,
+        ms,
+        cost_micros: 0,
+        account: Account::Turn,
+    }];
     assert_eq!(next(&acts), Next::Call { turn: 1, calls: vec![0, 1] });
 }
 
@@ -158,7 +168,16 @@ fn a_command_that_ends_otherwise_than_its_script_says_is_an_end() {
     let mut expecting = call("bash");
     expecting.expect_exit = Some(0);
     let AgentAct::Answered { turn, said, order, usage, ms, .. } = answered(1, &[]) else { unreachable!() };
-    let first = AgentAct::Answered { turn, said, calls: vec![expecting], order, usage, ms, cost_micros: 0 };
+    let first = AgentAct::Answered {
+        turn,
+        said,
+        calls: vec![expecting],
+        order,
+        usage,
+        ms,
+        cost_micros: 0,
+        account: Account::Turn,
+    };
     let ended = |outcome, exit| AgentAct::CallFinished {
         turn: 1,
         call: 0,
@@ -173,4 +192,34 @@ fn a_command_that_ends_otherwise_than_its_script_says_is_an_end() {
     assert_eq!(after(ended(CallOutcome::Done, Some(1))), Next::Stop(Stop::Unexpected(unexpected)));
     assert_eq!(after(ended(CallOutcome::Done, Some(0))), ask(2));
     assert_eq!(after(ended(CallOutcome::Interrupted, None)), ask(2), "the agent asks for it again");
+}
+
+fn left_alone(retry_after_ms: u64) -> AgentAct {
+    let (message, resets_at) = (String::new(), Some(Timestamp(1)));
+    let retry_after_ms = Some(retry_after_ms);
+    AgentAct::Failed { turn: 1, fault: TurnFault::RateLimit, message, ms: 1, retry_after_ms, resets_at }
+}
+
+#[test]
+fn who_asks_to_be_left_alone_is_left_alone_for_that_long() {
+    assert_eq!(next(&[failed(1, TurnFault::RateLimit)]), Next::Ask { turn: 1, pause_ms: 2_000 });
+    assert_eq!(next(&[left_alone(7_000)]), Next::Ask { turn: 1, pause_ms: 7_000 });
+}
+
+#[test]
+fn what_would_fail_again_is_not_asked_again_and_what_may_pass_is() {
+    for fault in [TurnFault::BadRequest, TurnFault::OverCap, TurnFault::Auth] {
+        assert_eq!(next(&[failed(1, fault)]), Next::Stop(Stop::NoAnswer(fault)));
+    }
+    assert_eq!(next(&[failed(1, TurnFault::Network)]), Next::Ask { turn: 1, pause_ms: 2_000 });
+    assert_eq!(next(&[failed(1, TurnFault::ContextOverflow)]), ask(1));
+    let settings = Content::Inline(json!({}));
+    let another = AgentAct::Assigned { agent: "another".to_owned(), settings };
+    assert_eq!(next(&[failed(1, TurnFault::Auth), another]), ask(1));
+}
+
+#[test]
+fn what_is_only_counted_changes_nothing() {
+    let requested = AgentAct::Requested { request: 1, held: Held::default() };
+    assert_eq!(next(&[answered(1, &["read"]), requested]), Next::Call { turn: 1, calls: vec![0] });
 }

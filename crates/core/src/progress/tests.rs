@@ -1,6 +1,8 @@
 //! A history in, how far it is out.
 
-use longhaul_events::{AgentCall, CallOrder, CallOutcome, Content, Digest, Nonce, Place, Reason, Seq};
+use longhaul_events::{
+    AgentCall, CallOrder, CallOutcome, Content, Digest, Nonce, Place, Reason, Seq, TokenCount,
+};
 use serde_json::{Value, json};
 
 use super::*;
@@ -88,7 +90,7 @@ fn steps_turns_calls_and_tokens_are_counted_as_they_come() {
     assert_eq!(states(&later), [StepState::Done, StepState::AtWork]);
     assert_eq!(later.done(), (1, 2));
     assert_eq!(later.steps[0].spent_ms, 4000);
-    assert_eq!((later.turns, later.tokens), (1, TokenCount { input: 100, output: 7 }));
+    assert_eq!((later.spent.turns, later.spent.tokens), (1, TokenCount { input: 100, output: 7 }));
     history.extend([finished(9), SessionEvent::Closed { outcome: CloseOutcome::Completed }]);
     assert_eq!(progress(&history).now, Now::Over { outcome: CloseOutcome::Completed });
     assert_eq!(progress(&history).done(), (2, 2));

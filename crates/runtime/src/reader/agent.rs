@@ -1,6 +1,6 @@
 //! What an agent did, told for people.
 
-use longhaul_events::{AgentAct, CallOutcome, Caps, TokenCount, TurnFault};
+use longhaul_events::{AgentAct, CallOutcome, Caps, ModelUsage, TokenCount, TurnFault};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -30,6 +30,24 @@ pub enum AgentDid {
         turn: u32,
         fault: TurnFault,
         message: String,
+        ms: u64,
+    },
+    Requested {
+        request: u64,
+        may_use: TokenCount,
+    },
+    Billed {
+        request: u64,
+        provider: String,
+        model: String,
+        usage: ModelUsage,
+        cost_micros: u64,
+    },
+    Observed {
+        turn: u32,
+        tool: String,
+        title: String,
+        outcome: CallOutcome,
         ms: u64,
     },
     CallStarted {
@@ -70,7 +88,7 @@ impl AgentDid {
         Ok(match act {
             AgentAct::Assigned { agent, settings: _ } => Self::Assigned { agent: agent.clone() },
             AgentAct::MadeReady { outcomes } => Self::MadeReady { outcomes: reader.value(outcomes)? },
-            AgentAct::Answered { turn, said, calls, order: _, usage, ms, cost_micros } => {
+            AgentAct::Answered { turn, said, calls, usage, ms, cost_micros, .. } => {
                 let told = |call: &longhaul_events::AgentCall| {
                     Ok(ToldCall { tool: call.tool.clone(), arguments: reader.value(&call.arguments)? })
                 };
@@ -78,9 +96,26 @@ impl AgentDid {
                 let (usage, ms, cost_micros) = (*usage, *ms, *cost_micros);
                 Self::Answered { turn: *turn, said: reader.words(said)?, calls, usage, ms, cost_micros }
             }
-            AgentAct::Failed { turn, fault, message, ms } => {
+            AgentAct::Failed { turn, fault, message, ms, .. } => {
                 Self::Failed { turn: *turn, fault: *fault, message: message.clone(), ms: *ms }
             }
+            AgentAct::Requested { request, held } => {
+                Self::Requested { request: *request, may_use: held.tokens }
+            }
+            AgentAct::Billed { request, provider, model, usage, cost_micros, held: _ } => Self::Billed {
+                request: *request,
+                provider: provider.clone(),
+                model: model.clone(),
+                usage: *usage,
+                cost_micros: *cost_micros,
+            },
+            AgentAct::Observed { turn, tool, title, outcome, ms } => Self::Observed {
+                turn: *turn,
+                tool: tool.clone(),
+                title: title.clone(),
+                outcome: *outcome,
+                ms: *ms,
+            },
             AgentAct::CallStarted { turn, call } => Self::CallStarted { turn: *turn, call: *call },
             AgentAct::CallFinished { turn, call, tool, outcome, exit, result, ms } => Self::CallFinished {
                 turn: *turn,

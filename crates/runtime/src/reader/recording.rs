@@ -64,14 +64,14 @@ impl Reader {
     }
 
     fn with_contents(&self, act: AgentAct) -> Result<AgentAct, Error> {
-        let AgentAct::Answered { turn, said, mut calls, order, usage, ms, cost_micros } = act else {
-            return Ok(act);
-        };
-        let said = Content::Inline(Value::String(self.words(&said)?));
-        for call in &mut calls {
-            call.arguments = Content::Inline(self.value(&call.arguments)?);
+        let mut act = act;
+        if let AgentAct::Answered { said, calls, .. } = &mut act {
+            *said = Content::Inline(Value::String(self.words(said)?));
+            for call in calls {
+                call.arguments = Content::Inline(self.value(&call.arguments)?);
+            }
         }
-        Ok(AgentAct::Answered { turn, said, calls, order, usage, ms, cost_micros })
+        Ok(act)
     }
 }
 

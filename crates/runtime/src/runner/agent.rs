@@ -10,7 +10,8 @@ use longhaul_core::session::Tip;
 use longhaul_core::units::show_duration;
 use longhaul_core::workflow::answer::Answer;
 use longhaul_events::{
-    AgentAct, AgentCall, CallOrder, CallOutcome, Content, Epoch, Reason, SessionId, TokenCount, TurnFault,
+    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Content, Epoch, Reason, SessionId, TokenCount,
+    TurnFault,
 };
 use serde_json::{Map, Value};
 
@@ -170,7 +171,14 @@ impl Driving<'_> {
             }
             Err(fault) => {
                 let (message, ms) = (fault.to_string(), elapsed(start));
-                AgentAct::Failed { turn, fault: fault_of(&fault), message, ms }
+                AgentAct::Failed {
+                    turn,
+                    fault: fault_of(&fault),
+                    message,
+                    ms,
+                    retry_after_ms: None,
+                    resets_at: None,
+                }
             }
         }))
     }
@@ -380,6 +388,7 @@ fn answered(turn: u32, answer: Turn, ms: u64, cost_micros: u64) -> AgentAct {
         usage: tokens(answer.usage),
         ms,
         cost_micros,
+        account: Account::Turn,
     }
 }
 

@@ -3,14 +3,14 @@
 use longhaul_agent::tools::CANNOT_RUN;
 use longhaul_core::conversation::{Stop, Stuck, Unexpected};
 use longhaul_core::parking::ParkCode;
-use longhaul_events::{Reason, TurnFault};
+use longhaul_core::time::rfc3339;
+use longhaul_events::{Reason, SessionId, TurnFault, Waits};
 
 use crate::error::{DrivenError, Error};
 
 /// Why the step was given up, with what can be done about it.
-pub(super) fn reason(stop: Stop) -> Reason {
-    let go_on =
-        "tell the agent something with `longhaul session steer`, or go back with `longhaul session rewind`";
+pub(super) fn reason(id: SessionId, stop: Stop) -> Reason {
+    let go_on = format!("tell the agent something with `longhaul session steer {id} TEXT`, or {}", back(id));
     match stop {
         Stop::Stuck(Stuck::OnlyTalks) => {
             ParkCode::Stuck.reason("the agent ends its turns without doing anything", go_on)
@@ -18,7 +18,7 @@ pub(super) fn reason(stop: Stop) -> Reason {
         Stop::Stuck(Stuck::SameCall) => {
             ParkCode::Stuck.reason("the agent makes the same call again and again", go_on)
         }
-        Stop::NoAnswer(fault) => no_answer(fault),
+        Stop::NoAnswer(fault) => no_answer(id, Unanswered { whom: None, fault, waits: None }),
         Stop::Unexpected(Unexpected { turn, call, expected, exit }) => {
             let exit = exit.map_or_else(|| "by force".to_owned(), |exit| format!("with {exit}"));
             ParkCode::Cassette.reason(
@@ -30,6 +30,10 @@ pub(super) fn reason(stop: Stop) -> Reason {
             )
         }
     }
+}
+
+fn back(id: SessionId) -> String {
+    format!("go back to the step with `longhaul session rewind {id} --to STEP --reason TEXT`")
 }
 
 /// Why nothing is run for a session whose walls cannot be put up.
@@ -66,31 +70,74 @@ const fn is_about_files(error: &Error) -> bool {
     )
 }
 
-fn no_answer(fault: TurnFault) -> Reason {
+/// Somebody who was asked and did not answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Unanswered<'a> {
+    /// Its name, if it has one that people gave it.
+    pub(super) whom: Option<&'a str>,
+    pub(super) fault: TurnFault,
+    /// What comes back by itself.
+    pub(super) waits: Option<&'a Waits>,
+}
+
+/// Why nobody answers, and what can be done about it.
+pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
+    let Unanswered { whom, fault, waits } = unanswered;
+    let resume = format!("`longhaul session resume {id} --budget same`");
+    let again = |first: &str| format!("{first} {resume}");
     let (code, message, fix) = match fault {
         TurnFault::Auth => (
             ParkCode::Auth,
-            "the provider does not accept the key",
-            "set a key that it accepts, then `longhaul session resume ID --budget same`",
+            "the provider does not accept the key".to_owned(),
+            again("set a key that it accepts, then"),
         ),
-        TurnFault::UsageLimit => (
-            ParkCode::UsageLimit,
-            "the usage limit is reached",
-            "wait until it is reset, then `longhaul session resume ID --budget same`",
-        ),
-        TurnFault::RateLimit | TurnFault::Overloaded => (
+        TurnFault::UsageLimit => return used_up(id, waits),
+        TurnFault::RateLimit | TurnFault::Overloaded => {
+            (ParkCode::NoAnswer, "the provider has no room for us".to_owned(), again("try again later:"))
+        }
+        TurnFault::Network => (
             ParkCode::NoAnswer,
-            "the provider has no room for us",
-            "try again later: `longhaul session resume ID --budget same`",
+            "the provider cannot be reached".to_owned(),
+            again("see whether there is a network, then"),
         ),
         TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage => (
             ParkCode::NoAnswer,
-            "no usable answer came from the agent",
-            "see whether it works at all, then `longhaul session resume ID --budget same`",
+            "no usable answer came from the agent".to_owned(),
+            again("see whether it works at all, then"),
         ),
-        TurnFault::Unscripted => {
-            (ParkCode::Cassette, "the cassette has no turn for this step", "add one and start again")
-        }
+        TurnFault::ContextOverflow => (
+            ParkCode::NoAnswer,
+            "the conversation is longer than the model has room for".to_owned(),
+            format!("take a model with a larger window, or {}", back(id)),
+        ),
+        TurnFault::BadRequest => (
+            ParkCode::NoAnswer,
+            "the provider does not take what it is asked".to_owned(),
+            again("see what it says with `longhaul session tail`, put the agent's settings right, then"),
+        ),
+        TurnFault::OverCap => (
+            ParkCode::BudgetTokens,
+            "the answer was cut, because it would have gone over the budget".to_owned(),
+            format!("give it more: `longhaul session resume {id} --budget tokens=…`"),
+        ),
+        TurnFault::Unscripted => (
+            ParkCode::Cassette,
+            "the cassette has no turn for this step".to_owned(),
+            "add one and start again".to_owned(),
+        ),
     };
+    let message = whom.map_or_else(|| message.clone(), |whom| format!("`{whom}`: {message}"));
     code.reason(message, fix)
+}
+
+fn used_up(id: SessionId, waits: Option<&Waits>) -> Reason {
+    let Some(Waits { on, until, wake_at }) = waits else {
+        let fix = format!("wait until it is reset, then `longhaul session resume {id} --budget same`");
+        return ParkCode::UsageLimit.reason("the usage limit is reached", fix);
+    };
+    let fix = format!(
+        "nothing: it goes on by itself from {} on, when somebody follows it or says `longhaul session resume {id}`; `longhaul session resume {id} --budget same` asks again now",
+        rfc3339(*wake_at)
+    );
+    ParkCode::UsageLimit.reason(format!("the limit of `{on}` is used up until {}", rfc3339(*until)), fix)
 }

@@ -30,10 +30,10 @@ pub(super) fn frame(picture: &Picture<'_>) -> Vec<String> {
         cut(
             &format!(
                 "{done} of {total} steps, {} turns, {} in, {} out, {}, {}",
-                progress.turns,
-                thousands(progress.tokens.input),
-                thousands(progress.tokens.output),
-                show_money(progress.money_micros),
+                progress.spent.turns,
+                thousands(progress.spent.tokens.input),
+                thousands(progress.spent.tokens.output),
+                show_money(progress.spent.money_micros),
                 clock(elapsed)
             ),
             room.letters,

@@ -145,6 +145,20 @@ fn agent(act: &AgentDid) -> (String, Vec<String>) {
         AgentDid::Failed { turn, message, .. } => {
             (format!("turn {turn} has no answer"), vec![message.clone()])
         }
+        AgentDid::Requested { may_use, .. } => (
+            format!("a model is asked; up to {} tokens are set aside", may_use.input + may_use.output),
+            Vec::new(),
+        ),
+        AgentDid::Billed { model, usage, cost_micros, .. } => (
+            format!(
+                "`{model}` used {} and {} tokens, {}",
+                show_count(usage.input),
+                show_count(usage.output),
+                show_money(*cost_micros)
+            ),
+            Vec::new(),
+        ),
+        AgentDid::Observed { tool, title, .. } => (format!("the agent did `{tool}`"), vec![title.clone()]),
         AgentDid::CallStarted { turn, call } => {
             (format!("call {} of turn {turn} started", call + 1), Vec::new())
         }

@@ -103,7 +103,10 @@ impl Showing {
             Happened::Pinned { .. }
             | Happened::VarsChanged { .. }
             | Happened::Snapshotted { .. }
-            | Happened::Agent { act: AgentDid::CallStarted { .. }, .. } => None,
+            | Happened::Agent {
+                act: AgentDid::CallStarted { .. } | AgentDid::Requested { .. } | AgentDid::Billed { .. },
+                ..
+            } => None,
             Happened::Opened { goal } => Some(format!("goal: {}", first_line(goal))),
             Happened::HandedOut { step, title, .. } => Some(format!("step `{step}`: {title}")),
             Happened::Finished { step, notes, .. } => {

@@ -1,7 +1,7 @@
 //! What happened in, a script out that does it again.
 
 use longhaul_events::{
-    AgentAct, AgentCall, CallOrder, CallOutcome, Content, NodeId, Seq, StepId, TokenCount, TurnFault,
+    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Content, NodeId, Seq, StepId, TokenCount, TurnFault,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -127,6 +127,7 @@ fn answered(turn: u32, say: &str, calls: &[(&str, Value)]) -> AgentAct {
         usage: TokenCount { input: 7, output: 2 },
         ms: 1,
         cost_micros: 0,
+        account: Account::Turn,
     }
 }
 
@@ -136,7 +137,7 @@ fn finished(turn: u32, call: u32, outcome: CallOutcome, exit: Option<i32>) -> Ag
 }
 
 fn failed(turn: u32, fault: TurnFault) -> AgentAct {
-    AgentAct::Failed { turn, fault, message: String::new(), ms: 40 }
+    AgentAct::Failed { turn, fault, message: String::new(), ms: 40, retry_after_ms: None, resets_at: None }
 }
 
 fn recorded(acts: &[(u64, AgentAct)]) -> Recorded {

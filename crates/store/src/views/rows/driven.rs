@@ -77,10 +77,12 @@ impl DrivenRow {
             AgentAct::Answered { calls, cost_micros, .. } => {
                 self.rest();
                 self.wanted = calls.iter().map(|call| call.tool.clone()).collect();
-                if *cost_micros > 0 {
-                    let day = self.money_by_day.entry(day_of(at)).or_default();
-                    *day = day.saturating_add(*cost_micros);
-                }
+                self.pay(at, *cost_micros);
+            }
+            AgentAct::Requested { held, .. } => self.pay(at, held.cost_micros),
+            AgentAct::Billed { cost_micros, held, .. } => {
+                let day = self.money_by_day.entry(day_of(at)).or_default();
+                *day = day.saturating_add(*cost_micros).saturating_sub(held.cost_micros);
             }
             AgentAct::CallStarted { call, .. } => {
                 let tool = usize::try_from(*call).ok().and_then(|call| self.wanted.get(call));
@@ -95,8 +97,16 @@ impl DrivenRow {
             }
             AgentAct::MadeReady { .. }
             | AgentAct::Failed { .. }
+            | AgentAct::Observed { .. }
             | AgentAct::Nudged { .. }
             | AgentAct::Steered { .. } => {}
+        }
+    }
+
+    fn pay(&mut self, at: Timestamp, cost_micros: u64) {
+        if cost_micros > 0 {
+            let day = self.money_by_day.entry(day_of(at)).or_default();
+            *day = day.saturating_add(cost_micros);
         }
     }
 
