@@ -21,6 +21,8 @@ pub use room::Room;
 
 /// What is broken when a command cannot even be started.
 pub const CANNOT_RUN: &str = "cannot run the command";
+/// What is broken when nobody may go into the folder that a command is run in.
+pub const CANNOT_ENTER: &str = "cannot enter the folder";
 
 /// How much one answer may hold. Longer ones are cut, and say so.
 pub const MOST_OUTPUT_BYTES: usize = 64 * 1024;

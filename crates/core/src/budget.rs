@@ -7,6 +7,8 @@ mod clock;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use longhaul_events::{Caps, Reason, SessionId, Timestamp, TokenCount};
 
 pub use clock::WallClock;
@@ -224,6 +226,7 @@ pub fn changed(caps: Caps, text: &str) -> Result<Caps, Error> {
     if text.trim() == SAME {
         return Ok(caps);
     }
+    let mut given = BTreeSet::new();
     for part in text.split(',').map(str::trim) {
         let (name, value) = part.split_once('=').ok_or_else(|| {
             unreadable(format!(
@@ -241,6 +244,9 @@ pub fn changed(caps: Caps, text: &str) -> Result<Caps, Error> {
                 )));
             }
         };
+        if !given.insert(name.trim()) {
+            return Err(unreadable(format!("`{}` is given twice; give it once", name.trim())));
+        }
         *place = amount(name.trim(), value.trim()).map_err(unreadable)?;
     }
     Ok(caps)

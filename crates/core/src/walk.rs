@@ -11,7 +11,7 @@ mod loops;
 mod results;
 pub mod start;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod view;
 
 use std::borrow::Cow;

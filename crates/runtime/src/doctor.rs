@@ -1,10 +1,13 @@
 //! The checkup: every problem by name, with what to do about it. Looks at everything, changes nothing.
 
+mod repository;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use longhaul_core::config::{Config, SandboxConfig, SandboxLevel};
 use longhaul_core::retention::{Inventory, disk_warning};
+use longhaul_core::units::show_size;
 use longhaul_core::workspace::TrustState;
 use longhaul_exec::sandbox::{Init, Wall, probe};
 use longhaul_store::views::SessionStatus;
@@ -12,8 +15,13 @@ use longhaul_store::{Finding, StoreError, Verdict};
 
 use crate::error::Error;
 use crate::reader::Reader;
+use crate::room::{free_bytes, is_full};
 use crate::sandbox::exec_level;
 use crate::system::System;
+
+const DISK: &str = "disk";
+/// Commands in the sandbox are ended when less is left.
+const LITTLE_SPACE_BYTES: u64 = 1 << 28;
 
 /// Hears how far a long look has come.
 pub trait Progress {
@@ -97,12 +105,17 @@ pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
         Err(Error::Store(_)) => None,
         Err(error) => Some(from_error("configuration", error)),
     });
+    diagnoses.extend(repository::repository(system));
     match system.reader() {
         Ok(None) => {
             diagnoses.push(healthy("database", "not made yet; the first command that writes makes it"));
         }
         Ok(Some(reader)) => database(&reader, config.ok().as_ref(), progress, &mut diagnoses),
         Err(error) => diagnoses.push(from_error("database", &error)),
+    }
+    if let Some(little) = free_space(system) {
+        diagnoses.retain(|diagnosis| diagnosis.subject != DISK);
+        diagnoses.push(little);
     }
     Checkup { diagnoses }
 }
@@ -153,6 +166,18 @@ fn folders(system: &System) -> Diagnosis {
             ),
         },
     }
+}
+
+/// Only what is wrong: a full disk shows as something else everywhere.
+fn free_space(system: &System) -> Option<Diagnosis> {
+    let data = &system.places().data;
+    let free = free_bytes(data)?;
+    let finding = format!("{} free on the disk of `{}`", show_size(free), data.display());
+    let remedy = "make room; `longhaul gc` and `longhaul worktree clean` say what of ours can go";
+    if is_full(free) {
+        return Some(problem(DISK, format!("{finding}: nothing can be stored"), remedy));
+    }
+    (free < LITTLE_SPACE_BYTES).then(|| warning(DISK, finding, remedy))
 }
 
 fn secrets(system: &System) -> Diagnosis {
@@ -304,8 +329,8 @@ fn disk(reader: &Reader, config: &Config) -> Option<Diagnosis> {
     let disk_limit_bytes = config.retention_disk_bytes;
     let text = disk_warning(&Inventory { disk_used_bytes, disk_limit_bytes, ..Inventory::default() });
     Some(match text.as_deref().and_then(|text| text.split_once("; ")) {
-        Some((finding, remedy)) => warning("disk", finding, remedy),
-        None => healthy("disk", longhaul_core::units::show_size(disk_used_bytes)),
+        Some((finding, remedy)) => warning(DISK, finding, remedy),
+        None => healthy(DISK, show_size(disk_used_bytes)),
     })
 }
 

@@ -223,6 +223,7 @@ impl Error {
                 | longhaul_exec::Error::SandboxHidden { .. },
             ) => "E0801",
             Self::Gateway(_) => "E0803",
+            Self::Cassette(_) => "E0230",
             Self::Budget(_) => "E0901",
             Self::Driven(error) => return error.code(),
             Self::PathNotText(_)
@@ -236,7 +237,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
@@ -265,10 +265,8 @@ impl Error {
             Self::Workflow(problem) => problem.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
-            Self::Worktree(
-                WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
-            )
-            | Self::MalformedHandle(_)
+            Self::Worktree(error) => error.kind(),
+            Self::MalformedHandle(_)
             | Self::UnknownSession(_)
             | Self::NoSuchSession(_)
             | Self::AmbiguousSession { .. }
@@ -282,12 +280,12 @@ impl Error {
             | Self::TooShortToRedact(_)
             | Self::BadAnswer(_)
             | Self::BadStart(_)
+            | Self::Cassette(_)
             | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
-            Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
-            | Self::ForgedHandle(_)
+            Self::ForgedHandle(_)
             | Self::NotForNotes
             | Self::NotForAnswers
             | Self::Session(_)
@@ -308,7 +306,6 @@ impl Error {
             | Self::TooMuchToVouch { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
-            | Self::Worktree(WorktreeError::Malformed { .. })
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
             | Self::WriteFile { .. }
@@ -318,7 +315,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::Gateway(_)
             | Self::Homeless(_) => Kind::Environment,

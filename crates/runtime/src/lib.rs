@@ -21,6 +21,7 @@ mod recap;
 mod recorder;
 mod replaying;
 mod resuming;
+mod room;
 mod runner;
 pub mod sandbox;
 mod secrets;
@@ -65,9 +66,9 @@ pub use telemetry::{LogFormat, start_logging};
 pub use walling::WantedWalls;
 pub use workspaces::{TrustCandidate, TrustFile};
 pub use worktrees::{
-    ChangedFile, CleanMode, CleanRow, CleanState, Disagreement, KeptRow, MadeWorktree, NewWorktree, Orphan,
-    RestoredWorktree, SecretFiles, SetupOutcome, SetupReport, Source, WorktreeError, WorktreeFile,
-    WorktreeInfo, WorktreeRow,
+    ChangedFile, Clean, CleanMode, CleanRow, CleanState, Disagreement, KeptRow, MadeWorktree, NewWorktree,
+    Orphan, RestoredWorktree, SecretFiles, SetupOutcome, SetupReport, Source, Unmerged, WorktreeError,
+    WorktreeFile, WorktreeInfo, WorktreeRow,
 };
 
 /// Steps without a workflow, for the harnesses of the store. The product walks.

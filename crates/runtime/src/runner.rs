@@ -103,7 +103,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         };
         if let Err(error) = done {
             // What the world does not let us do is for a person to see, not to be tried for ever.
-            if let Some(reason) = giving_up::could_not(&error)
+            if let Some(reason) = giving_up::could_not(id, &error)
                 && give_up_what_is_out(&commands, id, epoch, reason).is_ok()
             {
                 return Err(error);
@@ -144,7 +144,7 @@ impl Piece<'_> {
 
 /// Gives up what is out: whoever should do it cannot even begin.
 fn give_up(commands: &Commands, id: SessionId, error: Error) -> Result<(), Error> {
-    let Some(reason) = giving_up::could_not(&error) else { return Err(error) };
+    let Some(reason) = giving_up::could_not(id, &error) else { return Err(error) };
     match commands.take_driver(id, &this_process(), LEASE_MS) {
         Ok(epoch) => {
             // It may have gone on meanwhile, or wait for a person.
@@ -227,7 +227,7 @@ impl Driven<'_> {
 
     /// What walls need is not to be had: a person has to put that right, and nobody tries in vain until then.
     fn give_up_without_walls(&self, error: Error) -> Result<(), Error> {
-        let reason = giving_up::without_walls(&error);
+        let reason = giving_up::without_walls(self.id, &error);
         if give_up_what_is_out(self.commands, self.id, self.epoch, reason).is_ok() {
             return Ok(());
         }

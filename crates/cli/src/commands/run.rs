@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::following::Following;
 use crate::input;
-use crate::output::Format;
+use crate::output::{Format, lines};
 use crate::words;
 use watch::Watch;
 
@@ -146,6 +146,13 @@ fn tell(context: &Context, drive: &Drive) {
 fn under_way(context: &Context, drive: Drive) -> Result<ExitCode, CliError> {
     let Drive { session, worktree, branch, warnings } = drive;
     let told = UnderWay { session_id: session.to_string(), worktree, branch, rehearsal: true, warnings };
-    context.output.text("", &told)?;
+    let next = [
+        format!("longhaul session tail {session}  # follows it"),
+        format!("longhaul session show {session}  # how far it is, and what it did"),
+        format!("longhaul session steer {session} TEXT  # tells the agent something"),
+        format!("longhaul stop {session}  # ends it"),
+    ];
+    let next: String = next.iter().map(|next| lines(&format!("next: {next}"), "  ")).collect();
+    context.output.text(&next, &told)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -108,6 +108,7 @@ fn a_listed_host_is_reached_through_the_proxy_and_nothing_else_is() {
     assert!(environment.contains("NO_PROXY=127.0.0.1,localhost\n"), "{environment}");
     let story = story(&home);
     assert!(story.contains("a host was not let through") && story.contains("evil.example:80"), "{story}");
+    assert!(!story.contains("{\"host\""), "in words: {story}");
     assert_eq!(story.matches("`evil.example:80` is not let through").count(), 1, "{story}");
     assert!(sockets(&home).is_empty(), "the gateway goes with the runner: {:?}", sockets(&home));
 }

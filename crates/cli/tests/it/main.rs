@@ -8,6 +8,7 @@ mod carrying;
 mod configuration;
 mod damage;
 mod driven;
+mod first_run;
 mod gate;
 mod gateway;
 mod help;

@@ -134,7 +134,7 @@ impl Driving<'_> {
                         .record(&mut conversation, &[AgentAct::Nudged { turn, words: words.to_owned() }])?;
                 }
                 Next::Stop(stop) => {
-                    if self.hands.park(giving_up::reason(stop), ear)? == Way::Left {
+                    if self.hands.park(giving_up::reason(self.hands.id, stop), ear)? == Way::Left {
                         return Ok(());
                     }
                 }

@@ -1,6 +1,6 @@
 //! What a person is told when an agent does not get on.
 
-use longhaul_agent::tools::CANNOT_RUN;
+use longhaul_agent::tools::{CANNOT_ENTER, CANNOT_RUN};
 use longhaul_core::conversation::{Stop, Stuck, Unexpected};
 use longhaul_core::parking::ParkCode;
 use longhaul_core::time::rfc3339;
@@ -37,22 +37,27 @@ fn back(id: SessionId) -> String {
 }
 
 /// Why nothing is run for a session whose walls cannot be put up.
-pub(super) fn without_walls(error: &Error) -> Reason {
+pub(super) fn without_walls(id: SessionId, error: &Error) -> Reason {
     let text = error.to_string();
     let (message, fix) = text.split_once("; ").unwrap_or((&text, "put that right"));
-    ParkCode::NoSandbox.reason(message, format!("{fix}, then go back with `longhaul session rewind`"))
+    ParkCode::NoSandbox.reason(message, format!("{fix}, then {}", back(id)))
 }
 
 /// What the world did not let us do; `None` for what may go away by itself.
-pub(super) fn could_not(error: &Error) -> Option<Reason> {
-    let restore = "bring the files back with `longhaul worktree restore`, then go back to the step with `longhaul session rewind`";
-    let again = "see what is wrong, then go back to the step with `longhaul session rewind`, or run it again";
-    let walls = "`longhaul sandbox check --explain` says what is missing here; then go back to the step with `longhaul session rewind`";
+pub(super) fn could_not(id: SessionId, error: &Error) -> Option<Reason> {
+    let back = back(id);
+    let restore =
+        format!("bring the files back with `longhaul worktree restore --worktree {id}`, then {back}");
+    let again = format!("see what is wrong, then {back}, or run it again");
+    let walls = format!("`longhaul sandbox check --explain` says what is missing here; then {back}");
+    let enter = format!("give the permissions back with `chmod u+rwx`, then {back}");
     let (code, fix) = if matches!(error, Error::Tool(broken) if broken.what == CANNOT_RUN) {
         (ParkCode::NoSandbox, walls)
+    } else if matches!(error, Error::Tool(broken) if broken.what == CANNOT_ENTER) {
+        (ParkCode::CheckoutGone, enter)
     } else if is_about_files(error) {
         (ParkCode::CheckoutGone, restore)
-    } else if matches!(error, Error::Cassette(_) | Error::Budget(_)) {
+    } else if matches!(error, Error::Cassette(_) | Error::Budget(_) | Error::Hiring(_)) {
         (ParkCode::NoAgent, again)
     } else {
         return None;

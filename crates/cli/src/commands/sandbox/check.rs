@@ -82,6 +82,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         let ability = sandbox::probe(&policy.init);
         let mut rows = ability_rows(&ability);
         rows.extend(policy_rows(&policy));
+        rows.extend(run_row(context)?);
         if args.explain {
             rows.extend(explained(&policy, &ability));
         }
@@ -118,6 +119,19 @@ fn ability_rows(ability: &Ability) -> Vec<CheckRow> {
         CheckRow { subject: "level reduced", finding: wall(&ability.reduced) },
         CheckRow { subject: "landlock", finding: landlock },
     ]
+}
+
+/// What an agent would get: that is for the settings to say, and not for the flags of this command.
+fn run_row(context: &Context) -> Result<Option<CheckRow>, CliError> {
+    let config = context.system()?.config()?;
+    let value = |key: &str| config.rows.iter().find(|row| row.key == key).map(|row| row.value.clone());
+    let (Some(level), Some(network)) = (value("sandbox.level"), value("sandbox.network")) else {
+        return Ok(None);
+    };
+    let hosts = value("sandbox.hosts").filter(|hosts| network == "allow-list" && !hosts.is_empty());
+    let hosts = hosts.map(|hosts| format!(" (to {hosts})")).unwrap_or_default();
+    let finding = format!("`longhaul run` here has level {level}, network {network}{hosts}");
+    Ok(Some(CheckRow { subject: "a run", finding }))
 }
 
 fn policy_rows(policy: &Sandbox) -> Vec<CheckRow> {
