@@ -92,6 +92,8 @@ impl Unheard {
             | AgentAct::Assigned { .. }
             | AgentAct::MadeReady { .. }
             | AgentAct::Budgeted { .. } => self.before_answer.clear(),
+            // What is counted comes when it comes, and says nothing about who heard what.
+            AgentAct::Requested { .. } | AgentAct::Billed { .. } | AgentAct::Observed { .. } => {}
         }
         Ok(())
     }
