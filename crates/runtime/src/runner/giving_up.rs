@@ -3,8 +3,7 @@
 use longhaul_agent::tools::{CANNOT_ENTER, CANNOT_RUN};
 use longhaul_core::conversation::{Stop, Stuck, Unexpected};
 use longhaul_core::parking::ParkCode;
-use longhaul_core::time::rfc3339;
-use longhaul_events::{Reason, SessionId, TurnFault, Waits};
+use longhaul_events::{Reason, SessionId, TurnFault};
 
 use crate::error::{DrivenError, Error};
 
@@ -18,7 +17,7 @@ pub(super) fn reason(id: SessionId, stop: Stop) -> Reason {
         Stop::Stuck(Stuck::SameCall) => {
             ParkCode::Stuck.reason("the agent makes the same call again and again", go_on)
         }
-        Stop::NoAnswer(fault) => no_answer(id, Unanswered { whom: None, fault, waits: None }),
+        Stop::NoAnswer(fault) => no_answer(id, fault),
         Stop::Unexpected(Unexpected { turn, call, expected, exit }) => {
             let exit = exit.map_or_else(|| "by force".to_owned(), |exit| format!("with {exit}"));
             ParkCode::Cassette.reason(
@@ -57,7 +56,7 @@ pub(super) fn could_not(id: SessionId, error: &Error) -> Option<Reason> {
         (ParkCode::CheckoutGone, enter)
     } else if is_about_files(error) {
         (ParkCode::CheckoutGone, restore)
-    } else if matches!(error, Error::Cassette(_) | Error::Budget(_) | Error::Hiring(_)) {
+    } else if matches!(error, Error::Cassette(_) | Error::Budget(_)) {
         (ParkCode::NoAgent, again)
     } else {
         return None;
@@ -75,19 +74,8 @@ const fn is_about_files(error: &Error) -> bool {
     )
 }
 
-/// Somebody who was asked and did not answer.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Unanswered<'a> {
-    /// Its name, if it has one that people gave it.
-    pub(super) whom: Option<&'a str>,
-    pub(super) fault: TurnFault,
-    /// What comes back by itself.
-    pub(super) waits: Option<&'a Waits>,
-}
-
 /// Why nobody answers, and what can be done about it.
-pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
-    let Unanswered { whom, fault, waits } = unanswered;
+fn no_answer(id: SessionId, fault: TurnFault) -> Reason {
     let resume = format!("`longhaul session resume {id} --budget same`");
     let again = |first: &str| format!("{first} {resume}");
     let (code, message, fix) = match fault {
@@ -96,7 +84,11 @@ pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
             "the provider does not accept the key".to_owned(),
             again("set a key that it accepts, then"),
         ),
-        TurnFault::UsageLimit => return used_up(id, waits),
+        TurnFault::UsageLimit => (
+            ParkCode::UsageLimit,
+            "the usage limit is reached".to_owned(),
+            again("wait until it is reset, then"),
+        ),
         TurnFault::RateLimit | TurnFault::Overloaded => {
             (ParkCode::NoAnswer, "the provider has no room for us".to_owned(), again("try again later:"))
         }
@@ -131,18 +123,5 @@ pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
             "add one and start again".to_owned(),
         ),
     };
-    let message = whom.map_or_else(|| message.clone(), |whom| format!("`{whom}`: {message}"));
     code.reason(message, fix)
-}
-
-fn used_up(id: SessionId, waits: Option<&Waits>) -> Reason {
-    let Some(Waits { on, until, wake_at }) = waits else {
-        let fix = format!("wait until it is reset, then `longhaul session resume {id} --budget same`");
-        return ParkCode::UsageLimit.reason("the usage limit is reached", fix);
-    };
-    let fix = format!(
-        "nothing: it goes on by itself from {} on, when somebody follows it or says `longhaul session resume {id}`; `longhaul session resume {id} --budget same` asks again now",
-        rfc3339(*wake_at)
-    );
-    ParkCode::UsageLimit.reason(format!("the limit of `{on}` is used up until {}", rfc3339(*until)), fix)
 }
