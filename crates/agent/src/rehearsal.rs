@@ -2,7 +2,7 @@
 
 use longhaul_core::budget::Pricing;
 use longhaul_core::cassette::{Act, Cassette, Failure, Fault as Scripted, Order, Tape, Usage};
-
+use longhaul_core::conversation::COMPLETE_STEP;
 use longhaul_events::{AgentCall, CallOutcome, Content};
 use serde_json::Value;
 
@@ -49,7 +49,7 @@ impl Agent for Rehearsal {
                 (calls.into_iter().map(call).collect(), order)
             }
             Act::Complete(arguments) => {
-                let call = Call { tool: "complete_step".to_owned(), arguments, expect_exit: None };
+                let call = Call { tool: COMPLETE_STEP.to_owned(), arguments, expect_exit: None };
                 (vec![call], Order::OneByOne)
             }
             Act::Nothing => (Vec::new(), Order::OneByOne),

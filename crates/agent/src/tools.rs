@@ -13,13 +13,16 @@ mod write;
 
 use std::path::Path;
 
-use longhaul_exec::Program;
+use longhaul_core::scrub::Scrubber;
+use longhaul_exec::{Captured, EDGE_BYTES, Program};
 use serde_json::{Map, Value};
 
 pub use room::Room;
 
 /// What is broken when a command cannot even be started.
 pub const CANNOT_RUN: &str = "cannot run the command";
+/// What is broken when nobody may go into the folder that a command is run in.
+pub const CANNOT_ENTER: &str = "cannot enter the folder";
 
 /// How much one answer may hold. Longer ones are cut, and say so.
 pub const MOST_OUTPUT_BYTES: usize = 64 * 1024;
@@ -45,6 +48,30 @@ pub struct Desk<'a> {
     pub room: &'a Room,
     /// Puts the walls around a command that the agent wants run, and whatever stops it with the session.
     pub walls: &'a dyn Walls,
+    /// Takes secrets out before anything is cut: what is left of one at a cut is not recognised any more.
+    pub scrubber: &'a Scrubber,
+}
+
+impl Desk<'_> {
+    fn clean(&self, text: &str) -> String {
+        self.scrubber.text(text).into_owned()
+    }
+
+    /// What a command printed, without secrets.
+    fn printed(&self, captured: &Captured) -> String {
+        let edge_bytes = EDGE_BYTES.max(self.scrubber.longest_bytes());
+        captured.to_clean_text(edge_bytes, |text| self.clean(&text))
+    }
+
+    /// The beginning of a text that is too long, and how much there is of it.
+    fn cut(&self, text: &str, remedy: &str) -> String {
+        let text = self.clean(text);
+        if text.len() <= MOST_OUTPUT_BYTES {
+            return text;
+        }
+        let end = text.floor_char_boundary(MOST_OUTPUT_BYTES);
+        format!("{}\n[cut here, {} bytes in all; {remedy}]", &text[..end], text.len())
+    }
 }
 
 /// Runs commands for the `bash` tool, inside whatever the session's policy puts around them.
@@ -135,15 +162,6 @@ fn number(arguments: &Map<String, Value>, name: &str) -> Result<Option<u64>, Too
             .map(Some)
             .ok_or_else(|| complain(format!("`{name}` must be a whole number from 0 on"))),
     }
-}
-
-/// The beginning of a text that is too long, and how much there is of it.
-fn cut(text: String, remedy: &str) -> String {
-    if text.len() <= MOST_OUTPUT_BYTES {
-        return text;
-    }
-    let end = text.floor_char_boundary(MOST_OUTPUT_BYTES);
-    format!("{}\n[cut here, {} bytes in all; {remedy}]", &text[..end], text.len())
 }
 
 fn shown(path: &Path) -> String {

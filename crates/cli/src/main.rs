@@ -10,6 +10,7 @@ mod output;
 mod progress;
 mod step;
 mod usage;
+mod words;
 
 use std::ffi::OsString;
 use std::io::Write as _;

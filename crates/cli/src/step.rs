@@ -119,6 +119,10 @@ fn next(view: &StepView) -> String {
         commands.push(format!("longhaul session show {id}  # what was done"));
         commands.push(format!("longhaul session continue {id} TEXT  # asks for more"));
     }
+    // Its prompt is not shown, because an agent of ours does it.
+    if commands.is_empty() && view.step_id.is_some() && view.blocked.is_none() {
+        commands.push(format!("longhaul session tail {id}  # follows it"));
+    }
     if commands.is_empty() {
         commands.push(format!("longhaul session show {id}  # what happened"));
     }

@@ -3,6 +3,8 @@
 use longhaul_runtime::types::{Caps, DrivenRow, show_count, show_duration, show_money};
 use serde::Serialize;
 
+use crate::output::count;
+
 /// For scripts. Money is in millionths of a dollar.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -45,9 +47,13 @@ impl Usage {
         let caps = self.budget.as_ref();
         let tokens = show_count(input.saturating_add(output));
         let time = show_duration(time_ms / 1000 * 1000).replace("0ms", "0s");
+        let turns_used = match caps {
+            Some(caps) => format!("{turns} of {}", count(caps.turns, "turn")),
+            None => count(turns, "turn"),
+        };
         format!(
-            "used {} turns, {} tokens, {}, {}",
-            of(turns.to_string(), caps.map(|caps| caps.turns.to_string())),
+            "used {}, {} tokens, {}, {}",
+            turns_used,
             of(tokens, caps.map(|caps| show_count(caps.tokens))),
             of(time, caps.map(|caps| show_duration(caps.time_ms))),
             of(show_money(money_micros), caps.map(|caps| show_money(caps.money_micros))),

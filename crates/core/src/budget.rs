@@ -8,11 +8,14 @@ mod price;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
+
 use longhaul_events::{Caps, Reason, SessionId, Timestamp, TokenCount};
 
 pub use clock::WallClock;
 pub use price::{LongInput, Price, Pricing};
 
+use crate::parking::ParkCode;
 use crate::units::{
     parse_count, parse_duration_ms, parse_money_micros, show_count, show_duration, show_money,
 };
@@ -68,14 +71,14 @@ pub enum Error {
 
 impl Limit {
     /// The code of the reason that a session is parked with.
-    pub const fn code(self) -> &'static str {
+    pub const fn code(self) -> ParkCode {
         match self {
-            Self::Tokens => "budget_tokens",
-            Self::Time => "budget_time",
-            Self::Money => "budget_money",
-            Self::Turns => "budget_turns",
-            Self::TaskMoney => "budget_task_money",
-            Self::DayMoney => "budget_day_money",
+            Self::Tokens => ParkCode::BudgetTokens,
+            Self::Time => ParkCode::BudgetTime,
+            Self::Money => ParkCode::BudgetMoney,
+            Self::Turns => ParkCode::BudgetTurns,
+            Self::TaskMoney => ParkCode::BudgetTaskMoney,
+            Self::DayMoney => ParkCode::BudgetDayMoney,
         }
     }
 
@@ -130,7 +133,7 @@ impl Exceeded {
             let needs = limit.show(needs);
             format!("the budget is {cap_words}, {used_words} are used, and the next turn may need {needs}")
         };
-        Reason::new(limit.code(), message, limit.remedy(id, cap))
+        limit.code().reason(message, limit.remedy(id, cap))
     }
 }
 
@@ -187,6 +190,7 @@ pub fn changed(caps: Caps, text: &str) -> Result<Caps, Error> {
     if text.trim() == SAME {
         return Ok(caps);
     }
+    let mut given = BTreeSet::new();
     for part in text.split(',').map(str::trim) {
         let (name, value) = part.split_once('=').ok_or_else(|| {
             unreadable(format!(
@@ -204,6 +208,9 @@ pub fn changed(caps: Caps, text: &str) -> Result<Caps, Error> {
                 )));
             }
         };
+        if !given.insert(name.trim()) {
+            return Err(unreadable(format!("`{}` is given twice; give it once", name.trim())));
+        }
         *place = amount(name.trim(), value.trim()).map_err(unreadable)?;
     }
     Ok(caps)
@@ -224,12 +231,6 @@ pub fn amount(name: &str, text: &str) -> Result<u64, String> {
         )),
         Err(error) => Err(error.to_string()),
     }
-}
-
-/// Whether what was parked for this reason goes on once there are means again: a larger budget, a key, room at the
-/// provider.
-pub fn is_lifted_by_means(code: &str) -> bool {
-    code.starts_with("budget_") || matches!(code, "usage_limit" | "no_answer" | "auth")
 }
 
 /// The day that money is counted for, by universal time.

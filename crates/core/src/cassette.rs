@@ -5,6 +5,7 @@
 
 mod file;
 mod record;
+mod shape;
 mod tape;
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,9 @@
 
 #[cfg(test)]
 mod tests;
+mod unheard;
+
+pub use unheard::Unheard;
 
 use longhaul_events::{AgentAct, AgentCall, CallOrder, CallOutcome, Content, TokenCount, TurnFault};
 use serde_json::Value;
@@ -17,6 +20,9 @@ const EQUAL_CALLS_STOP: usize = 5;
 /// How often a turn without an answer is asked again, and how long to wait before that.
 const MOST_RETRIES: u32 = 4;
 const FIRST_PAUSE_MS: u64 = 2_000;
+
+/// The tool with which an agent hands in its step.
+pub const COMPLETE_STEP: &str = "complete_step";
 
 const NUDGE: &str = "You ended your turn without a call. Go on with the step; when it is done, hand it in with complete_step. If \
      you cannot go on, say why with report_issue and hand in what you have.";

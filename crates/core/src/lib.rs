@@ -13,6 +13,7 @@ pub mod handle;
 pub mod hosts;
 pub mod init;
 pub mod outcome;
+pub mod parking;
 pub mod progress;
 pub mod retention;
 pub mod roster;

@@ -9,14 +9,13 @@ use std::fmt;
 use longhaul_events::CloseOutcome;
 use serde::{Serialize, Serializer};
 
+use crate::parking::ParkCode;
 use crate::session::{At, Session};
 
-/// The code for a step that needs walls which cannot be put up here.
-pub const NO_SANDBOX: &str = "no_sandbox";
-/// The code for a session whose files are not there.
-pub const CHECKOUT_GONE: &str = "checkout_gone";
-/// The code for a session whose agent cannot be started.
-pub const NO_AGENT: &str = "no_agent";
+/// The reason of a session that waits at a gate.
+pub const GATE: &str = "gate";
+/// The reason of a session that its workflow or a gate ended.
+pub const CLOSED: &str = "closed";
 /// The reason of work that is complete and left nothing behind.
 pub const NOTHING_CHANGED: &str = "nothing_changed";
 
@@ -78,29 +77,21 @@ pub fn outcome(closed: Option<&CloseOutcome>, halt: Halt<'_>) -> Option<Outcome>
             Some(Outcome::Cancelled { by: by.clone(), because: reason.clone() })
         }
         (Some(CloseOutcome::Failed { reason }), _) => {
-            Some(Outcome::Failed(Because { reason: "closed".to_owned(), because: reason.clone() }))
+            Some(Outcome::Failed(Because { reason: CLOSED.to_owned(), because: reason.clone() }))
         }
         (None, Halt::Not) => None,
         (None, Halt::Gate) => {
             let because = "it waits for an answer at a gate".to_owned();
-            Some(Outcome::Parked(Because { reason: "gate".to_owned(), because }))
+            Some(Outcome::Parked(Because { reason: GATE.to_owned(), because }))
         }
         (None, Halt::Parked { code, because }) => {
             let reason = Because { reason: code.to_owned(), because: because.to_owned() };
-            Some(kind_of(code)(reason))
+            // What only a later release knows is for a person to settle.
+            Some(match ParkCode::of(code) {
+                Some(known) => known.outcome(reason),
+                None => Outcome::Blocked(reason),
+            })
         }
-    }
-}
-
-/// What a reason for parking comes to.
-fn kind_of(code: &str) -> fn(Because) -> Outcome {
-    match code {
-        "usage_limit" | "loop_at_its_bound" => Outcome::Parked,
-        _ if code.starts_with("budget_") => Outcome::Parked,
-        "auth" | "kind_not_performed" | NO_SANDBOX | CHECKOUT_GONE | NO_AGENT => Outcome::CouldNot,
-        "stuck" | "cassette" | "no_answer" => Outcome::Failed,
-        // Attempts that are used up, a refusal, an outcome that nobody knows: whatever only a person can settle.
-        _ => Outcome::Blocked,
     }
 }
 
@@ -175,7 +166,8 @@ pub struct Signs<'a> {
 /// What an open session is doing.
 pub fn live(signs: &Signs<'_>) -> Live {
     match (signs.halt, signs.holder, signs.tool) {
-        (Halt::Parked { code: "stuck", .. }, _, _) | (Halt::Not, Holder::Late, _) => Live::Stuck,
+        (Halt::Parked { code, .. }, _, _) if code == ParkCode::Stuck.code() => Live::Stuck,
+        (Halt::Not, Holder::Late, _) => Live::Stuck,
         (Halt::Gate | Halt::Parked { .. }, _, _) => Live::Parked,
         (Halt::Not, Holder::Nobody, _) => Live::Idle,
         (Halt::Not, Holder::Gone, _) => Live::Lost,
@@ -219,8 +211,10 @@ mod tests {
             ("budget_tokens", "parked"),
             ("usage_limit", "parked"),
             ("auth", "could not"),
-            (NO_SANDBOX, "could not"),
-            (CHECKOUT_GONE, "could not"),
+            ("no_sandbox", "could not"),
+            ("checkout_gone", "could not"),
+            ("setup_could_not_run", "could not"),
+            ("setup_failed", "failed"),
             ("stuck", "failed"),
             ("cassette", "failed"),
             ("no_answer", "failed"),

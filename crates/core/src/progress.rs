@@ -9,6 +9,7 @@ use longhaul_events::{AgentAct, CloseOutcome, NodeId, SessionEvent, StepId, Time
 use serde::{Deserialize, Serialize};
 
 use crate::session::Spent;
+use crate::walk::view::{Progress as Tally, progress_at};
 use crate::workflow::{StepKind, Workflow};
 
 /// All that a look at a session shows.
@@ -22,6 +23,12 @@ pub struct Progress {
     pub spent: Spent,
     pub started_at: Option<Timestamp>,
     pub changed_at: Option<Timestamp>,
+    /// As everywhere else that steps are counted.
+    #[serde(default)]
+    pub tally: Tally,
+    /// The same for whoever comes to a step.
+    #[serde(skip)]
+    tallies: BTreeMap<StepId, Tally>,
     #[serde(skip)]
     nodes: BTreeMap<NodeId, usize>,
     /// The tools of the turn that is at work, by the number of the call.
@@ -42,7 +49,7 @@ pub struct StepProgress {
     pub calls_done: u32,
     /// When it was reached last.
     pub since: Option<Timestamp>,
-    /// How long it took, as far as it is done.
+    /// How long it was at work. While it waits for a person nobody works.
     pub spent_ms: u64,
 }
 
@@ -54,6 +61,8 @@ pub enum StepState {
     /// For a person.
     Waits,
     Done,
+    /// The way led past it.
+    Skipped,
 }
 
 /// What goes on at this moment.
@@ -91,13 +100,11 @@ impl Progress {
             let title = if step.title.is_empty() { step.id.clone() } else { step.title.clone() };
             StepProgress::new(StepId(step.id.clone()), title)
         });
-        Self { steps: ahead.collect(), ..Self::default() }
-    }
-
-    /// How many steps are done, and how many are known of.
-    pub fn done(&self) -> (usize, usize) {
-        let done = self.steps.iter().filter(|step| step.state == StepState::Done).count();
-        (done, self.steps.len())
+        let all = workflow.all_steps().into_iter();
+        let tallies = all.map(|step| (StepId(step.id.clone()), progress_at(workflow, &step.id)));
+        let tallies: BTreeMap<StepId, Tally> = tallies.collect();
+        let tally = Tally { done: 0, total: tallies.values().next().map_or(0, |tally| tally.total) };
+        Self { steps: ahead.collect(), tally, tallies, ..Self::default() }
     }
 
     /// Takes in one more fact. Total: what is in the log has happened.
@@ -132,9 +139,12 @@ impl Progress {
             SessionEvent::Agent { node: Some(node), act } => self.act(*node, act),
             SessionEvent::Closed { outcome } => {
                 self.calls.clear();
+                if *outcome == CloseOutcome::Completed {
+                    self.complete();
+                }
                 self.now = Now::Over { outcome: outcome.clone() };
             }
-            SessionEvent::Rewound { to, .. } => self.go_back(*to),
+            SessionEvent::Rewound { to, .. } => self.go_back(*to, at),
             SessionEvent::Opened { .. }
             | SessionEvent::WorkflowPinned { .. }
             | SessionEvent::DriverTaken { .. }
@@ -206,13 +216,16 @@ impl Progress {
     }
 
     fn reach(&mut self, node: NodeId, step: &StepId, state: StepState, at: Timestamp) {
+        self.tally = self.tallies.get(step).copied().unwrap_or_else(|| self.beyond());
         // A follow-up is in no workflow.
         let place = self.steps.iter().position(|known| known.step == *step).unwrap_or_else(|| {
             self.steps.push(StepProgress::new(step.clone(), step.0.clone()));
             self.steps.len() - 1
         });
         self.nodes.insert(node, place);
+        pass_over(&mut self.steps[..place]);
         let reached = &mut self.steps[place];
+        reached.count_until(at);
         if state == StepState::AtWork {
             reached.visits += 1;
             (reached.turns, reached.calls, reached.calls_done) = (0, 0, 0);
@@ -221,21 +234,44 @@ impl Progress {
         reached.state = state;
     }
 
+    /// All of the workflow is done. A follow-up is no part of it.
+    fn complete(&mut self) {
+        self.tally = self.whole();
+        pass_over(&mut self.steps);
+    }
+
+    fn whole(&self) -> Tally {
+        let total = self.tallies.values().next().map_or(0, |tally| tally.total);
+        Tally { done: total, total }
+    }
+
+    /// A follow-up is one step more than the workflow has.
+    fn beyond(&self) -> Tally {
+        let whole = self.whole();
+        Tally { total: whole.total + 1, ..whole }
+    }
+
     fn set(&mut self, node: NodeId, state: StepState, at: Timestamp) {
         if let Some(step) = self.step(node) {
-            if let Some(since) = step.since.filter(|_| step.state != StepState::Done) {
-                step.spent_ms = step.spent_ms.saturating_add(at.since_ms(since));
-            }
+            step.count_until(at);
             (step.state, step.since) = (state, Some(at));
         }
     }
 
     /// What came after it has to be done again.
-    fn go_back(&mut self, to: NodeId) {
+    fn go_back(&mut self, to: NodeId, at: Timestamp) {
         let Some(place) = self.nodes.get(&to) else { return };
         for step in self.steps.iter_mut().skip(*place) {
+            step.count_until(at);
             step.state = StepState::Ahead;
         }
+    }
+}
+
+/// Steps behind that nobody came to.
+fn pass_over(steps: &mut [StepProgress]) {
+    for step in steps.iter_mut().filter(|step| step.state == StepState::Ahead) {
+        step.state = StepState::Skipped;
     }
 }
 
@@ -243,6 +279,12 @@ impl StepProgress {
     const fn new(step: StepId, title: String) -> Self {
         let state = StepState::Ahead;
         Self { step, title, state, visits: 0, turns: 0, calls: 0, calls_done: 0, since: None, spent_ms: 0 }
+    }
+
+    fn count_until(&mut self, at: Timestamp) {
+        if let Some(since) = self.since.filter(|_| self.state == StepState::AtWork) {
+            self.spent_ms = self.spent_ms.saturating_add(at.since_ms(since));
+        }
     }
 }
 

@@ -18,6 +18,9 @@ use serde_json::Value;
 /// Shorter "secrets" would blot out ordinary words.
 pub const SHORTEST_SECRET: usize = 4;
 
+/// What an address makes of one byte, as in `%20`.
+const ESCAPED: usize = 3;
+
 /// A value that must not be stored.
 #[derive(Clone)]
 pub struct Secret {
@@ -33,19 +36,26 @@ impl std::fmt::Debug for Secret {
 }
 
 /// Finds secrets and puts a mark in their place.
-#[derive(Debug)]
 pub struct Scrubber {
     known: Option<AhoCorasick>,
     /// The mark for each pattern of `known`.
     marks: Vec<String>,
+    patterns: Vec<Vec<u8>>,
+    longest_bytes: usize,
     rules: Option<rules::Rules>,
+}
+
+impl std::fmt::Debug for Scrubber {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scrubber").field("marks", &self.marks).finish_non_exhaustive()
+    }
 }
 
 impl Scrubber {
     /// For everything that is stored: known values become `[secret:NAME]`, look-alikes `[secret:RULE]`.
     pub fn new(secrets: &[Secret]) -> Self {
         let marked = secrets.iter().map(|secret| (&secret.value[..], format!("[secret:{}]", secret.name)));
-        Self { rules: Some(rules::Rules::new()), ..Self::of_values(marked) }
+        Self { rules: Some(rules::Rules::new(Case::AsWritten)), ..Self::of_values(marked) }
     }
 
     /// For redaction: exactly this value becomes `[redacted]`.
@@ -61,13 +71,23 @@ impl Scrubber {
                 marks.push(mark.clone());
             }
         }
-        let known = (!patterns.is_empty()).then(|| {
-            AhoCorasick::builder()
-                .match_kind(MatchKind::LeftmostLongest)
-                .build(&patterns)
-                .expect("patterns are far below the automaton's limits")
-        });
-        Self { known, marks, rules: None }
+        let longest_bytes = patterns.iter().map(Vec::len).max().unwrap_or(0) * ESCAPED;
+        let known = automaton(&patterns, Case::AsWritten);
+        Self { known, marks, patterns, longest_bytes, rules: None }
+    }
+
+    /// The same for texts whose case was changed on the way, such as the names of hosts.
+    pub fn in_any_case(&self) -> Self {
+        let known = automaton(&self.patterns, Case::Any);
+        let rules = self.rules.as_ref().map(|_| rules::Rules::new(Case::Any));
+        let (marks, patterns) = (self.marks.clone(), self.patterns.clone());
+        Self { known, marks, patterns, longest_bytes: self.longest_bytes, rules }
+    }
+
+    /// How long a known value may be where it is written down. Whoever cuts a text before it is clean keeps this far
+    /// from the cut.
+    pub const fn longest_bytes(&self) -> usize {
+        self.longest_bytes
     }
 
     pub fn finds_any(&self, bytes: &[u8]) -> bool {
@@ -150,6 +170,23 @@ impl Scrubber {
             }
         }
     }
+}
+
+/// Whether capitals and small letters are the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Case {
+    AsWritten,
+    Any,
+}
+
+fn automaton(patterns: &[Vec<u8>], case: Case) -> Option<AhoCorasick> {
+    (!patterns.is_empty()).then(|| {
+        AhoCorasick::builder()
+            .match_kind(MatchKind::LeftmostLongest)
+            .ascii_case_insensitive(case == Case::Any)
+            .build(patterns)
+            .expect("patterns are far below the automaton's limits")
+    })
 }
 
 /// A place where a known value stands, in whatever spelling.
@@ -240,6 +277,21 @@ mod tests {
             assert!(scrubber().finds_any(text.as_bytes()), "{text}");
             assert_eq!(scrubber().text(&text), "before [secret:DB] after", "{spelling}");
         }
+    }
+
+    #[test]
+    fn a_value_whose_case_was_changed_is_found_by_whoever_expects_that() {
+        let known = Secret { name: "DB".into(), value: "Hunter2-Is-Mine".into() };
+        let scrubber = Scrubber::new(&[known]);
+        let host = "a.hunter2-is-mine.akiaiosfodnn7example.evil.example";
+        assert_eq!(scrubber.text(host), host);
+        let clean = "a.[secret:DB].[secret:aws-access-key].evil.example";
+        assert_eq!(scrubber.in_any_case().text(host), clean);
+        assert_eq!(
+            scrubber.in_any_case().text(&host.to_ascii_uppercase()).to_lowercase(),
+            clean.to_lowercase()
+        );
+        assert!(!format!("{scrubber:?}").contains("Mine"), "{scrubber:?}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ mod loops;
 mod results;
 pub mod start;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod view;
 
 use std::borrow::Cow;
@@ -26,6 +26,7 @@ use serde_json::{Value, json};
 
 pub use results::{ANOTHER_SESSION, MEND};
 
+use crate::parking::ParkCode;
 use crate::session::{Arrival, NewStep, Onward};
 use crate::workflow::allowance::Allowance;
 use crate::workflow::render::{self, Opening, Rendered};
@@ -183,8 +184,7 @@ impl<'a> Walk<'a> {
             };
             return Ok(self.end(arrival));
         }
-        Err(vec![Reason::new(
-            "too_much_to_look_at",
+        Err(vec![ParkCode::TooMuchToLookAt.reason(
             format!("more than {MOST_CONSIDERED} steps were passed without one to do"),
             "make the loop's list shorter, or its condition true for some item",
         )])
@@ -322,24 +322,21 @@ fn id_of(step: &Step) -> StepId {
 }
 
 fn prompt_too_large(step: &Step) -> Reason {
-    Reason::new(
-        "prompt_too_large",
+    ParkCode::PromptTooLarge.reason(
         format!("the text of step `{}` would be longer than {MOST_PROMPT_BYTES} bytes", step.id),
         "answer again with shorter vars; leave long texts in files and name these",
     )
 }
 
 fn not_confirmed(step: &Step, words: &str) -> Reason {
-    Reason::new(
-        "not_confirmed",
+    ParkCode::NotConfirmed.reason(
         format!("what `{}` did was not confirmed: {words}", step.id),
         "rewind to a step before it, or cancel the session",
     )
 }
 
 fn unknown_step(id: &str) -> Reason {
-    Reason::new(
-        "unknown_step",
+    ParkCode::UnknownStep.reason(
         format!("the pinned workflow has no step `{id}`"),
         "run `longhaul log verify`: the session's log and its workflow do not belong together",
     )

@@ -30,35 +30,37 @@ impl Captured {
 
     /// What was kept, for a person: invalid UTF-8 is replaced and a gap is named. See [`Self::to_clean_text`].
     pub fn to_text(&self) -> String {
-        self.to_clean_text(|text| text)
+        self.to_clean_text(EDGE_BYTES, |text| text)
     }
 
-    /// What was kept, after `clean` has taken out of it what it recognises as a whole.
+    /// What was kept, after `clean` has taken out of it what it recognises as a whole, none of which is longer than
+    /// an edge.
     ///
     /// Where output was cut, half of such a thing may be left, which nobody would recognise. So the edges of the
     /// gap are dropped too, and only after the cleaning: dropping first would cut something else in two.
-    pub fn to_clean_text(&self, clean: impl Fn(String) -> String) -> String {
+    pub fn to_clean_text(&self, edge_bytes: usize, clean: impl Fn(String) -> String) -> String {
         let cleaned = |bytes: &[u8]| clean(String::from_utf8_lossy(bytes).into_owned());
         if self.is_complete() {
             return cleaned(&self.to_bytes());
         }
         let (head, tail) = (cleaned(&self.head), cleaned(&self.tail));
-        let (head_kept, tail_kept) = (without_last_edge(&head), without_first_edge(&tail));
+        let (head_kept, tail_kept) =
+            (without_last_edge(&head, edge_bytes), without_first_edge(&tail, edge_bytes));
         let edges = head.len() - head_kept.len() + tail.len() - tail_kept.len();
         format!("{head_kept}\n[… {} bytes dropped …]\n{tail_kept}", self.dropped_bytes + edges as u64)
     }
 }
 
 /// Back to the end of a line, if there is one not far before the edge.
-fn without_last_edge(text: &str) -> &str {
-    let kept = &text[..text.floor_char_boundary(text.len().saturating_sub(EDGE_BYTES))];
+fn without_last_edge(text: &str, edge_bytes: usize) -> &str {
+    let kept = &text[..text.floor_char_boundary(text.len().saturating_sub(edge_bytes))];
     let line_end = kept.rfind('\n').filter(|end| kept.len() - end <= LONGEST_LINE_BYTES);
     &kept[..line_end.unwrap_or(kept.len())]
 }
 
 /// Forward to the beginning of a line, if there is one not far after the edge.
-fn without_first_edge(text: &str) -> &str {
-    let kept = &text[text.ceil_char_boundary(EDGE_BYTES.min(text.len()))..];
+fn without_first_edge(text: &str, edge_bytes: usize) -> &str {
+    let kept = &text[text.ceil_char_boundary(edge_bytes.min(text.len()))..];
     let line_end = kept.find('\n').filter(|end| *end < LONGEST_LINE_BYTES);
     &kept[line_end.map_or(0, |end| end + 1)..]
 }
@@ -160,12 +162,21 @@ mod tests {
         for before in (0..20_000).step_by(11) {
             let (near, far) = ("x".repeat(before), "y".repeat(40_000 - before));
             for output in [format!("{near}{SECRET}{far}"), format!("{far}{SECRET}{near}")] {
-                let text = captured(20_000, &[output.as_bytes()]).to_clean_text(clean);
+                let text = captured(20_000, &[output.as_bytes()]).to_clean_text(EDGE_BYTES, clean);
                 for half in ["-----B", "body", "may", "this", "D-----"] {
                     assert!(!text.contains(half), "{before}: {half}");
                 }
             }
         }
+    }
+
+    #[test]
+    fn a_longer_edge_holds_a_longer_secret() {
+        let secret = "0123456789".repeat(600);
+        let clean = |text: String| text.replace(&secret, "[secret]");
+        let output = format!("{}{secret}{}", "x".repeat(9_000), "y".repeat(40_000));
+        let cut = captured(20_000, &[output.as_bytes()]);
+        assert!(!cut.to_clean_text(secret.len(), clean).contains("0123"));
     }
 
     #[test]

@@ -25,7 +25,8 @@ impl Room {
             let free = free(path)?;
             Some((path.clone(), if free < reserve { free / 2 } else { reserve }))
         };
-        let paths: Vec<(PathBuf, u64)> = sandbox.writable.iter().filter_map(least).collect();
+        let paths: Vec<(PathBuf, u64)> =
+            sandbox.writable.iter().chain(&sandbox.caches).filter_map(least).collect();
         (!paths.is_empty()).then(|| Self { paths, next_look: Instant::now() + INTERVAL })
     }
 

@@ -24,6 +24,8 @@ mod macos;
 #[cfg(target_os = "linux")]
 mod namespaces;
 #[cfg(target_os = "linux")]
+mod opened;
+#[cfg(target_os = "linux")]
 mod plan;
 mod policy;
 #[cfg(target_os = "linux")]

@@ -45,7 +45,7 @@ pub struct Usage {
 pub enum UsageSource {
     /// The provider's own figures.
     Reported,
-    /// Ours, from the length of what came so far.
+    /// Ours, from the length of what came so far; what may have been used at most, where nothing came.
     Estimated,
 }
 

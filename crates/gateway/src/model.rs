@@ -3,6 +3,7 @@
 
 mod counted;
 mod refusal;
+mod unanswered;
 mod usage;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::proxy;
 use crate::token::Token;
 use crate::upstream::{Protocol, Upstream, Upstreams};
 use counted::Counted;
+use unanswered::Unanswered;
 use usage::Count;
 
 /// A request with all its history and pictures, at most.
@@ -90,13 +92,21 @@ impl Models {
                 return text(StatusCode::BAD_REQUEST, format!("the request cannot be handed on: {error}\n"));
             }
         };
-        let sent = match ask.upstream.connect().await {
-            Ok(stream) => proxy::send(stream, request).await.map_err(|error| error.to_string()),
-            Err(error) => Err(error.to_string()),
+        let unreachable = |problem: &str| refusal::unreachable(ask.upstream.protocol, ask.provider, problem);
+        let stream = match ask.upstream.connect().await {
+            Ok(stream) => stream,
+            Err(error) => return unreachable(&error.to_string()),
         };
-        match sent {
-            Ok(response) => self.counted(ask, estimate, response),
-            Err(problem) => refusal::unreachable(ask.upstream.protocol, ask.provider, &problem),
+        // From here on the provider may be at work, whoever leaves in the meantime.
+        let sent = costs.then(|| Unanswered::new(estimate.clone(), self.meter.clone()));
+        match proxy::send(stream, request).await {
+            Ok(response) => {
+                if let Some(sent) = sent {
+                    sent.answered();
+                }
+                self.counted(ask, estimate, response)
+            }
+            Err(error) => unreachable(&error.to_string()),
         }
     }
 

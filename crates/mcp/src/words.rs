@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use longhaul_runtime::types::{Channel, GateView, NotesRequired, Reason, Requires, StepView, channel_word};
+use longhaul_runtime::types::{
+    COMPLETE_STEP, Channel, GateView, NotesRequired, Reason, Requires, StepView, channel_word,
+};
 
 use crate::refusal::Refusal;
 
@@ -99,7 +101,7 @@ fn next(view: &StepView, audience: Audience) -> String {
     let mut text = String::new();
     let (hand_in, look) = match audience {
         Audience::Outer => ("continue_workflow", "call `resume_session` with this session's id"),
-        Audience::Leaf => ("complete_step", "call `complete_step` without arguments"),
+        Audience::Leaf => (COMPLETE_STEP, "call `complete_step` without arguments"),
     };
     if let Some(token) = &view.continue_token {
         let _ = writeln!(text, "continueToken: {token}");

@@ -2,6 +2,7 @@
 
 use longhaul_core::budget;
 use longhaul_core::cassette;
+use longhaul_core::parking::ParkCode;
 use longhaul_core::session::{At, NewBudget, Park, Rejection, Session};
 use longhaul_events::{Caps, SessionId, TokenCount};
 
@@ -31,7 +32,7 @@ impl System {
             return Err(Rejection::Closed.into());
         }
         if session.agent.is_none() {
-            return Err(Error::Driven(DrivenError::NoAgent(id)));
+            return Err(Error::Driven(DrivenError::NotDriven { id, lacks: "budget of ours" }));
         }
         let settings = self.config()?.caps;
         let (task_money_micros, day_money_micros) = (settings.task_money_micros, settings.day_money_micros);
@@ -60,7 +61,9 @@ fn is_beyond(caps: &Caps, settings: &Caps) -> bool {
 
 fn is_out_of_means(session: &Session) -> bool {
     match &session.at {
-        At::Parked(Park { out: Some(_), code, .. }) => budget::is_lifted_by_means(code),
+        At::Parked(Park { out: Some(_), code, .. }) => {
+            ParkCode::of(code).is_some_and(ParkCode::is_lifted_by_means)
+        }
         At::Parked(_) | At::Nothing | At::Step(_) | At::Work(_) | At::Gate(_) => false,
     }
 }

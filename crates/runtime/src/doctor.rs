@@ -1,5 +1,7 @@
 //! The checkup: every problem by name, with what to do about it. Looks at everything, changes nothing.
 
+mod repository;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -7,16 +9,23 @@ use std::os::unix::fs::PermissionsExt;
 use longhaul_core::config::{Config, SandboxConfig, SandboxLevel};
 use longhaul_core::retention::{Inventory, disk_warning};
 use longhaul_core::roster::Kind;
+use longhaul_core::units::show_size;
 use longhaul_core::workflow::ModelTier;
 use longhaul_core::workspace::TrustState;
-use longhaul_exec::sandbox::{Init, Level, Wall, probe};
+use longhaul_exec::sandbox::{Init, Wall, probe};
 use longhaul_store::views::SessionStatus;
 use longhaul_store::{Finding, StoreError, Verdict};
 
 use crate::agents::AgentState;
 use crate::error::Error;
 use crate::reader::Reader;
+use crate::room::{free_bytes, is_full};
+use crate::sandbox::exec_level;
 use crate::system::System;
+
+const DISK: &str = "disk";
+/// Commands in the sandbox are ended when less is left.
+const LITTLE_SPACE_BYTES: u64 = 1 << 28;
 
 /// Hears how far a long look has come.
 pub trait Progress {
@@ -100,6 +109,7 @@ pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
         Err(Error::Store(_)) => None,
         Err(error) => Some(from_error("configuration", error)),
     });
+    diagnoses.extend(repository::repository(system));
     diagnoses.extend(agents(system, config.as_ref().ok()));
     match system.reader() {
         Ok(None) => {
@@ -107,6 +117,10 @@ pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
         }
         Ok(Some(reader)) => database(&reader, config.ok().as_ref(), progress, &mut diagnoses),
         Err(error) => diagnoses.push(from_error("database", &error)),
+    }
+    if let Some(little) = free_space(system) {
+        diagnoses.retain(|diagnosis| diagnosis.subject != DISK);
+        diagnoses.push(little);
     }
     Checkup { diagnoses }
 }
@@ -121,15 +135,12 @@ fn git() -> Diagnosis {
 /// Whether sessions get the walls that the settings want.
 fn sandbox(config: &SandboxConfig) -> Diagnosis {
     let ability = probe(&Init::default());
-    let (wall, word) = match config.level {
-        SandboxLevel::Full => (&ability.full, Level::Full.word()),
-        SandboxLevel::Reduced => (&ability.reduced, Level::Reduced.word()),
-        SandboxLevel::None => {
-            let remedy = "set `sandbox.level: full`, unless something else holds your agents";
-            return warning("sandbox", "`sandbox.level` is none: agents of ours work without walls", remedy);
-        }
-    };
-    let Wall::Fails { step, because } = wall else {
+    let word = config.level.word();
+    if config.level == SandboxLevel::None {
+        let remedy = "set `sandbox.level: full`, unless something else holds your agents";
+        return warning("sandbox", "`sandbox.level` is none: agents of ours work without walls", remedy);
+    }
+    let Wall::Fails { step, because } = ability.of(exec_level(config.level)) else {
         return healthy("sandbox", format!("level {word} works here"));
     };
     let (because, remedy) = because.split_once("; ").unwrap_or((because, "see `longhaul explain E0801`"));
@@ -191,6 +202,18 @@ fn folders(system: &System) -> Diagnosis {
             ),
         },
     }
+}
+
+/// Only what is wrong: a full disk shows as something else everywhere.
+fn free_space(system: &System) -> Option<Diagnosis> {
+    let data = &system.places().data;
+    let free = free_bytes(data)?;
+    let finding = format!("{} free on the disk of `{}`", show_size(free), data.display());
+    let remedy = "make room; `longhaul gc` and `longhaul worktree clean` say what of ours can go";
+    if is_full(free) {
+        return Some(problem(DISK, format!("{finding}: nothing can be stored"), remedy));
+    }
+    (free < LITTLE_SPACE_BYTES).then(|| warning(DISK, finding, remedy))
 }
 
 fn secrets(system: &System) -> Diagnosis {
@@ -342,8 +365,8 @@ fn disk(reader: &Reader, config: &Config) -> Option<Diagnosis> {
     let disk_limit_bytes = config.retention_disk_bytes;
     let text = disk_warning(&Inventory { disk_used_bytes, disk_limit_bytes, ..Inventory::default() });
     Some(match text.as_deref().and_then(|text| text.split_once("; ")) {
-        Some((finding, remedy)) => warning("disk", finding, remedy),
-        None => healthy("disk", longhaul_core::units::show_size(disk_used_bytes)),
+        Some((finding, remedy)) => warning(DISK, finding, remedy),
+        None => healthy(DISK, show_size(disk_used_bytes)),
     })
 }
 

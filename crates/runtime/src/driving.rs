@@ -6,7 +6,8 @@ use longhaul_agent::{Agent as _, tools};
 use longhaul_core::cassette::{self, Act, Cassette};
 use longhaul_core::session::{At, NewBudget, Session};
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{CheckoutKind, NodeId, SessionId};
+use longhaul_events::{CheckoutKind, CloseOutcome, NodeId, SessionId};
+use longhaul_store::views::{SessionRow, SessionStatus};
 use longhaul_store::watch::Watcher;
 use serde_json::json;
 
@@ -26,6 +27,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const START_AGAIN: Duration = Duration::from_secs(1);
 /// How many runners may come to nothing one after another.
 const MOST_IN_VAIN: u32 = 60;
+
+/// After how many of them it is looked whether the disk is full.
+const SEVERAL_IN_VAIN: u32 = 3;
 
 /// What somebody wants done by an agent of ours.
 #[derive(Debug, Clone)]
@@ -111,11 +115,23 @@ impl System {
                 let seen = stop_seen.get_or_insert_with(Instant::now);
                 self.see_to_stop(commands, &session, seen.elapsed())?;
             } else if runners.is_one_wanted(&session) {
-                runners.count(id)?;
+                runners.count(id).map_err(|error| self.or_full_disk(error))?;
+                // A runner that cannot store anything gets nowhere, however often it is started.
+                if runners.in_vain >= SEVERAL_IN_VAIN {
+                    self.check_room()?;
+                }
                 self.start_runner(id)?;
             }
             watcher.wait(LOOK_EVERY)?;
         }
+    }
+
+    /// What is left of the script of a rehearsal that is complete, if anything is.
+    pub fn unplayed(&self, commands: &Commands, row: &SessionRow) -> Option<String> {
+        let is_complete = row.status == SessionStatus::Closed(CloseOutcome::Completed);
+        row.driven.agent.as_ref().filter(|_| is_complete && row.damage.is_none())?;
+        // What cannot be read says nothing about how the session came out.
+        self.rehearsal_end(commands, row.id).ok().flatten()
     }
 
     /// Whether the script of a rehearsal was played to its end; `None` for sessions without one.

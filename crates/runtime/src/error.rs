@@ -237,6 +237,7 @@ impl Error {
                 | longhaul_exec::Error::SandboxHidden { .. },
             ) => "E0801",
             Self::Gateway(_) => "E0803",
+            Self::Cassette(_) => "E0230",
             Self::Budget(_) => "E0901",
             Self::NoKey { .. } => "E0911",
             Self::Roster(_)
@@ -256,7 +257,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
@@ -285,10 +285,8 @@ impl Error {
             Self::Workflow(problem) => problem.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
-            Self::Worktree(
-                WorktreeError::Name(_) | WorktreeError::Unknown(_) | WorktreeError::Ambiguous { .. },
-            )
-            | Self::MalformedHandle(_)
+            Self::Worktree(error) => error.kind(),
+            Self::MalformedHandle(_)
             | Self::UnknownSession(_)
             | Self::NoSuchSession(_)
             | Self::AmbiguousSession { .. }
@@ -302,6 +300,7 @@ impl Error {
             | Self::TooShortToRedact(_)
             | Self::BadAnswer(_)
             | Self::BadStart(_)
+            | Self::Cassette(_)
             | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
             | Self::Roster(_)
@@ -310,8 +309,7 @@ impl Error {
             | Self::NewAgent(_)
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
-            Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
-            | Self::ForgedHandle(_)
+            Self::ForgedHandle(_)
             | Self::NotForNotes
             | Self::NotForAnswers
             | Self::Session(_)
@@ -333,7 +331,6 @@ impl Error {
             | Self::AgentExists { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
-            | Self::Worktree(WorktreeError::Malformed { .. })
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
             | Self::WriteFile { .. }
@@ -343,7 +340,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::Gateway(_)
             | Self::NoKey { .. }

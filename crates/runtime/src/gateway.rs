@@ -30,20 +30,20 @@ const PORT_INSIDE: u16 = 7411;
 /// Makes what serves the tools of one session, out of what a process is set up with.
 pub type LeafDoor = fn(Settings, SessionId) -> Handler;
 
-/// What the gateway of a session and the walls around it are made of.
+/// The one way out of the walls of a session: what its gateway is made of.
 #[derive(Debug)]
-pub(crate) struct Walls<'a> {
+pub(crate) struct WayOut<'a> {
     pub(crate) system: &'a System,
     pub(crate) session: SessionId,
     pub(crate) reach: &'a PinnedReach,
     pub(crate) token: &'a Token,
 }
 
-impl Walls<'_> {
+impl WayOut<'_> {
     /// Opens the gateway, and says how it is found from inside.
     pub(crate) fn open(&self, sandbox: Sandbox) -> Result<(Gateway, Sandbox), Error> {
         let mut sandbox = sandbox;
-        sandbox.writable.extend(caches(self.system.places(), &self.reach.caches)?);
+        sandbox.caches.extend(caches(self.system.places(), &self.reach.caches)?);
         // With a network of its own the first process inside relays to the socket.
         let has_relay = sandbox.level == Level::Full && sandbox.network != Network::Open;
         let gateway = longhaul_gateway::start(self.options(if has_relay {

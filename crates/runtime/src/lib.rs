@@ -22,6 +22,7 @@ mod recap;
 mod recorder;
 mod replaying;
 mod resuming;
+mod room;
 mod runner;
 pub mod sandbox;
 mod secrets;
@@ -58,7 +59,7 @@ pub use reader::{
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use replaying::{Replay, Replayed};
 pub use resuming::ResumeQuery;
-pub use runner::{Networked, Patience, Walled, run_apart, run_work};
+pub use runner::{Patience, run_apart, run_work};
 pub use secrets::{SecretChange, SecretSet, SecretWarning};
 pub use starting::NewWalk;
 pub use stopping::Stop;
@@ -67,9 +68,9 @@ pub use telemetry::{LogFormat, start_logging};
 pub use walling::WantedWalls;
 pub use workspaces::{TrustCandidate, TrustFile};
 pub use worktrees::{
-    ChangedFile, CleanMode, CleanRow, CleanState, Disagreement, KeptRow, MadeWorktree, NewWorktree, Orphan,
-    RestoredWorktree, SecretFiles, SetupOutcome, SetupReport, Source, WorktreeError, WorktreeFile,
-    WorktreeInfo, WorktreeRow,
+    ChangedFile, Clean, CleanMode, CleanRow, CleanState, Disagreement, KeptRow, MadeWorktree, NewWorktree,
+    Orphan, RestoredWorktree, SecretFiles, SetupOutcome, SetupReport, Source, Unmerged, WorktreeError,
+    WorktreeFile, WorktreeInfo, WorktreeRow,
 };
 
 /// Steps without a workflow, for the harnesses of the store. The product walks.
@@ -80,7 +81,8 @@ pub mod opaque {
 
 /// What the façades take and give, so that nobody above needs the crates below.
 pub mod types {
-    pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow};
+    pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow, SandboxLevel, SandboxNetwork};
+    pub use longhaul_core::conversation::COMPLETE_STEP;
     pub use longhaul_core::handle::Handle;
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};

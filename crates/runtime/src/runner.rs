@@ -7,6 +7,7 @@ mod agent;
 mod crew;
 mod gather;
 mod giving_up;
+mod hidden;
 mod interrupted;
 pub(crate) mod leftovers;
 mod limits;
@@ -40,8 +41,7 @@ use crate::gateway::{TOKEN_VARIABLE, Token};
 use crate::system::System;
 use crew::Crew;
 pub(crate) use crew::{Assignment, PinnedReach};
-pub use crew::{Networked, Walled};
-use leftovers::this_process;
+use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_dead, is_driven};
 use permission::Refusal;
@@ -74,13 +74,12 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         Err(error) => return give_up(&commands, id, error),
     };
     let setup = crew.as_ref().map(|crew| crew.setup.clone()).unwrap_or_default();
-    while let Some(due) = due(&commands, id, crew.as_ref())? {
-        if let Due::End = due {
-            return system.end(&commands, id, Whom::Commands);
-        }
-        if let Due::Nobody = due {
-            return give_up(&commands, id, Error::Driven(DrivenError::NoCheckout(id)));
-        }
+    while let Some(due) = due(&commands, id, crew.as_mut())? {
+        let mut piece = match due {
+            Due::End => return system.end(&commands, id, Whom::Commands),
+            Due::Nobody => return give_up(&commands, id, Error::Driven(DrivenError::NoCheckout(id))),
+            Due::Piece(piece) => piece,
+        };
         let epoch = match commands.take_driver(id, &this_process(), LEASE_MS) {
             Ok(epoch) => epoch,
             // Another runner is at it, or the session was closed meanwhile.
@@ -88,8 +87,8 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(Error::Session(Rejection::Stopping { .. })) => continue,
             Err(error) => return Err(error),
         };
-        let opened = crew.as_mut().map(|crew| crew.open_gateway(system, id, &token)).transpose();
-        let sandbox = crew.as_ref().map(|crew| crew.sandbox.clone());
+        let opened = piece.crew().map(|crew| crew.open_gateway(system, id, &token)).transpose();
+        let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
         let driven = Driven { system, commands: &commands, id, epoch, label, sandbox, setup, stopwatch };
@@ -98,13 +97,13 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Ok(gateway) => gateway,
             Err(error) => return driven.give_up_without_walls(error),
         };
-        let done = match (due, &mut crew) {
-            (Due::Step, Some(crew)) => driven.have_done(crew),
-            (Due::Step, None) | (Due::Work | Due::End | Due::Nobody, _) => driven.work(),
+        let done = match piece {
+            Piece::Step(crew) => driven.have_done(crew),
+            Piece::Work(_) => driven.work(),
         };
         if let Err(error) = done {
             // What the world does not let us do is for a person to see, not to be tried for ever.
-            if let Some(reason) = giving_up::could_not(&error)
+            if let Some(reason) = giving_up::could_not(id, &error)
                 && give_up_what_is_out(&commands, id, epoch, reason).is_ok()
             {
                 return Err(error);
@@ -118,19 +117,34 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
 }
 
 /// What a session waits for that a runner can do.
-enum Due {
-    Work,
-    /// Of an agent that we drive.
-    Step,
+enum Due<'c> {
+    Piece(Piece<'c>),
     /// Somebody wants it ended.
     End,
     /// A step of an agent of ours, whose files are gone.
     Nobody,
 }
 
+/// Something to do under the lease.
+enum Piece<'c> {
+    /// Of the engine's own; behind the walls of the agent if there is one.
+    Work(Option<&'c mut Crew>),
+    /// Of an agent that we drive.
+    Step(&'c mut Crew),
+}
+
+impl Piece<'_> {
+    fn crew(&mut self) -> Option<&mut Crew> {
+        match self {
+            Self::Work(crew) => crew.as_deref_mut(),
+            Self::Step(crew) => Some(crew),
+        }
+    }
+}
+
 /// Gives up what is out: whoever should do it cannot even begin.
 fn give_up(commands: &Commands, id: SessionId, error: Error) -> Result<(), Error> {
-    let Some(reason) = giving_up::could_not(&error) else { return Err(error) };
+    let Some(reason) = giving_up::could_not(id, &error) else { return Err(error) };
     match commands.take_driver(id, &this_process(), LEASE_MS) {
         Ok(epoch) => {
             // It may have gone on meanwhile, or wait for a person.
@@ -160,7 +174,7 @@ fn give_up_what_is_out(
     commands.finish_work(id, epoch, order.work, &result)
 }
 
-fn due(commands: &Commands, id: SessionId, crew: Option<&Crew>) -> Result<Option<Due>, Error> {
+fn due<'c>(commands: &Commands, id: SessionId, crew: Option<&'c mut Crew>) -> Result<Option<Due<'c>>, Error> {
     let session = commands.load_session(id)?;
     if session.stop.is_some() {
         // Whoever drives it ends it, and knows how long what runs may still take.
@@ -168,11 +182,11 @@ fn due(commands: &Commands, id: SessionId, crew: Option<&Crew>) -> Result<Option
         let is_anothers = session.lease.is_some_and(|lease| lease.driver != own && !is_dead(&lease.driver));
         return Ok((!is_anothers).then_some(Due::End));
     }
-    Ok(match session.at {
-        At::Work(_) => Some(Due::Work),
-        At::Step(_) if crew.is_some() => Some(Due::Step),
-        At::Step(_) if session.agent.is_some() => Some(Due::Nobody),
-        At::Step(_) | At::Gate(_) | At::Parked(_) | At::Nothing => None,
+    Ok(match (session.at, crew) {
+        (At::Work(_), crew) => Some(Due::Piece(Piece::Work(crew))),
+        (At::Step(_), Some(crew)) => Some(Due::Piece(Piece::Step(crew))),
+        (At::Step(_), None) => session.agent.is_some().then_some(Due::Nobody),
+        (At::Gate(_) | At::Parked(_) | At::Nothing, _) => None,
     })
 }
 
@@ -191,6 +205,10 @@ struct Driven<'a> {
 }
 
 impl Driven<'_> {
+    const fn latest(&self) -> Latest<'_> {
+        Latest { label: self.label, epoch: self.epoch }
+    }
+
     /// Does one piece of work. It is looked up under the lease: another runner may have done it meanwhile.
     fn work(&self) -> Result<(), Error> {
         let Some(order) = self.commands.work_order(self.id)? else {
@@ -209,7 +227,7 @@ impl Driven<'_> {
 
     /// What walls need is not to be had: a person has to put that right, and nobody tries in vain until then.
     fn give_up_without_walls(&self, error: Error) -> Result<(), Error> {
-        let reason = giving_up::without_walls(&error);
+        let reason = giving_up::without_walls(self.id, &error);
         if give_up_what_is_out(self.commands, self.id, self.epoch, reason).is_ok() {
             return Ok(());
         }
@@ -238,7 +256,7 @@ impl Driven<'_> {
 
     /// `None` if it was stopped before it began.
     fn perform(&self, order: &WorkOrder, stop: &StopSwitch) -> Result<Option<WorkResult>, Error> {
-        let cleared = leftovers::end(self.commands, self.id, (self.label, self.epoch));
+        let cleared = leftovers::end(self.commands, self.id, self.latest());
         if order.started.is_some() && !may_be_done_again(order) {
             return Ok(Some(WorkResult::Unknown));
         }

@@ -4,25 +4,26 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::config::{SandboxConfig, SandboxLevel, SandboxNetwork};
-use longhaul_exec::sandbox::{Ability, HOME_SECRETS, Init, Level, Wall, probe, tools_in};
+use longhaul_exec::sandbox::{Ability, HOME_SECRETS, Init, Wall, probe, tools_in};
 
 use crate::error::{DrivenError, Error};
 use crate::places::Places;
-use crate::runner::{Networked, PinnedReach, Walled};
+use crate::runner::PinnedReach;
+use crate::sandbox::exec_level;
 use crate::system::System;
 use crate::terminal;
 
 /// What a person wants for one session, above what the settings say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WantedWalls {
-    pub level: Option<Walled>,
-    pub network: Option<Networked>,
+    pub level: Option<SandboxLevel>,
+    pub network: Option<SandboxNetwork>,
 }
 
 /// What a session gets.
 #[derive(Debug)]
 pub(crate) struct ChosenWalls {
-    pub(crate) level: Walled,
+    pub(crate) level: SandboxLevel,
     pub(crate) reach: PinnedReach,
     pub(crate) warning: Option<String>,
 }
@@ -31,45 +32,29 @@ impl System {
     /// The walls for a session that begins here. Refuses what cannot be had rather than to do with less unasked.
     pub(crate) fn walls(&self, wanted: WantedWalls) -> Result<ChosenWalls, Error> {
         let config = self.config()?.sandbox;
-        let level = wanted.level.unwrap_or_else(|| walled(config.level));
-        let network = wanted.network.unwrap_or_else(|| networked(config.network));
+        let level = wanted.level.unwrap_or(config.level);
+        let network = wanted.network.unwrap_or(config.network);
         let asked = Asked { level, network, config: &config };
         if terminal::is_under_agent() && asked.is_weaker_than(&self.config_of_files()?.sandbox) {
             return Err(Error::UnderAgent);
         }
         caches(self.places(), &config.caches)?;
         let (level, warning) = match level {
-            Walled::None => (level, None),
-            Walled::Full | Walled::Reduced => had(level, &config, &probe(&Init::default()))?,
+            SandboxLevel::None => (level, None),
+            SandboxLevel::Full | SandboxLevel::Reduced => had(level, &config, &probe(&Init::default()))?,
         };
         let hosts = match network {
-            Networked::AllowList => config.hosts.iter().map(ToString::to_string).collect(),
-            Networked::None | Networked::Open => Vec::new(),
+            SandboxNetwork::AllowList => config.hosts.iter().map(ToString::to_string).collect(),
+            SandboxNetwork::None | SandboxNetwork::Open => Vec::new(),
         };
         Ok(ChosenWalls { level, reach: PinnedReach { network, hosts, caches: config.caches }, warning })
     }
 }
 
-const fn walled(level: SandboxLevel) -> Walled {
-    match level {
-        SandboxLevel::Full => Walled::Full,
-        SandboxLevel::Reduced => Walled::Reduced,
-        SandboxLevel::None => Walled::None,
-    }
-}
-
-const fn networked(network: SandboxNetwork) -> Networked {
-    match network {
-        SandboxNetwork::None => Networked::None,
-        SandboxNetwork::AllowList => Networked::AllowList,
-        SandboxNetwork::Open => Networked::Open,
-    }
-}
-
 /// What somebody asks for, by flags, environment and files together.
 struct Asked<'a> {
-    level: Walled,
-    network: Networked,
+    level: SandboxLevel,
+    network: SandboxNetwork,
     config: &'a SandboxConfig,
 }
 
@@ -77,23 +62,24 @@ impl Asked<'_> {
     /// Whether the files alone say something stronger, which only a person may lower.
     fn is_weaker_than(&self, files: &SandboxConfig) -> bool {
         let level = |level| match level {
-            Walled::None => 0,
-            Walled::Reduced => 1,
-            Walled::Full => 2,
+            SandboxLevel::None => 0,
+            SandboxLevel::Reduced => 1,
+            SandboxLevel::Full => 2,
         };
         let reach = |network| match network {
-            Networked::None => 0,
-            Networked::AllowList => 1,
-            Networked::Open => 2,
+            SandboxNetwork::None => 0,
+            SandboxNetwork::AllowList => 1,
+            SandboxNetwork::Open => 2,
         };
         let adds_hosts = match (self.network, files.network) {
-            (Networked::AllowList, SandboxNetwork::None | SandboxNetwork::AllowList) => {
+            (SandboxNetwork::AllowList, SandboxNetwork::None | SandboxNetwork::AllowList) => {
                 self.config.hosts.iter().any(|host| !files.hosts.contains(host))
             }
-            (Networked::AllowList, SandboxNetwork::Open) | (Networked::None | Networked::Open, _) => false,
+            (SandboxNetwork::AllowList, SandboxNetwork::Open)
+            | (SandboxNetwork::None | SandboxNetwork::Open, _) => false,
         };
-        level(self.level) < level(walled(files.level))
-            || reach(self.network) > reach(networked(files.network))
+        level(self.level) < level(files.level)
+            || reach(self.network) > reach(files.network)
             || adds_hosts
             || self.config.caches.iter().any(|cache| !files.caches.contains(cache))
             || (self.config.accepts_reduced && !files.accepts_reduced)
@@ -101,20 +87,23 @@ impl Asked<'_> {
 }
 
 /// The level that can be had, and what a person is told if it is not the one that was wanted.
-fn had(level: Walled, config: &SandboxConfig, ability: &Ability) -> Result<(Walled, Option<String>), Error> {
-    let (wall, name) = match level {
-        Walled::Full => (&ability.full, Level::Full.word()),
-        Walled::Reduced => (&ability.reduced, Level::Reduced.word()),
-        Walled::None => return Ok((level, None)),
-    };
-    let Wall::Fails { step, because } = wall else { return Ok((level, None)) };
-    if level == Walled::Full && config.accepts_reduced && ability.reduced.works() {
+fn had(
+    level: SandboxLevel,
+    config: &SandboxConfig,
+    ability: &Ability,
+) -> Result<(SandboxLevel, Option<String>), Error> {
+    let Wall::Fails { step, because } = ability.of(exec_level(level)) else { return Ok((level, None)) };
+    if level == SandboxLevel::Full && config.accepts_reduced && ability.reduced.works() {
         let warning = format!(
             "level full does not work here (could not {step}: {because}), so the walls are those of level reduced; `longhaul sandbox check --level reduced --explain` tells what they do not hold"
         );
-        return Ok((Walled::Reduced, Some(warning)));
+        return Ok((SandboxLevel::Reduced, Some(warning)));
     }
-    Err(Error::Driven(DrivenError::NoWalls { level: name, step: step.clone(), because: because.clone() }))
+    Err(Error::Driven(DrivenError::NoWalls {
+        level: level.word(),
+        step: step.clone(),
+        because: because.clone(),
+    }))
 }
 
 /// The folders that can be changed beside the worktree, where they really are. Those that are missing are made.
@@ -187,9 +176,13 @@ impl<'a> Guarded<'a> {
         // Judged before anything is made, and again where links lead.
         self.judge(&real(&path))?;
         fs::create_dir_all(&path).map_err(|error| format!("cannot be made: {error}"))?;
-        let path = path.canonicalize().map_err(|error| format!("cannot be looked up: {error}"))?;
-        self.judge(&path)?;
-        Ok(path)
+        let real = path.canonicalize().map_err(|error| format!("cannot be looked up: {error}"))?;
+        self.judge(&real)?;
+        // Whoever may write where the link lies, such as a session that has a cache around it, decides where it leads.
+        if real != without_dots(&path) {
+            return Err(format!("goes through a link; name `{}`, where it leads", real.display()));
+        }
+        Ok(real)
     }
 
     fn judge(&self, path: &Path) -> Result<(), String> {
@@ -204,6 +197,11 @@ impl<'a> Guarded<'a> {
             None => Ok(()),
         }
     }
+}
+
+/// A path as it is written, without the parts that say nothing.
+fn without_dots(path: &Path) -> PathBuf {
+    path.components().collect()
 }
 
 /// Where a path leads as far as it exists.
@@ -242,15 +240,15 @@ mod tests {
         let nothing = ability(fails("make namespaces"), fails("restrict paths with Landlock"));
         let half = ability(fails("make namespaces"), Wall::Works);
         assert_eq!(
-            had(Walled::Full, &config(false), &ability(Wall::Works, Wall::Works)).unwrap(),
-            (Walled::Full, None)
+            had(SandboxLevel::Full, &config(false), &ability(Wall::Works, Wall::Works)).unwrap(),
+            (SandboxLevel::Full, None)
         );
-        let refused = had(Walled::Full, &config(false), &half).unwrap_err().to_string();
+        let refused = had(SandboxLevel::Full, &config(false), &half).unwrap_err().to_string();
         assert!(refused.contains("make namespaces") && refused.contains("switch it on"), "{refused}");
-        let (level, warning) = had(Walled::Full, &config(true), &half).unwrap();
-        assert!(level == Walled::Reduced && warning.unwrap().contains("level reduced"));
-        assert!(had(Walled::Full, &config(true), &nothing).is_err());
-        assert!(had(Walled::Reduced, &config(true), &nothing).is_err());
+        let (level, warning) = had(SandboxLevel::Full, &config(true), &half).unwrap();
+        assert!(level == SandboxLevel::Reduced && warning.unwrap().contains("level reduced"));
+        assert!(had(SandboxLevel::Full, &config(true), &nothing).is_err());
+        assert!(had(SandboxLevel::Reduced, &config(true), &nothing).is_err());
     }
 
     #[test]
@@ -268,8 +266,11 @@ mod tests {
         let guarded = Guarded::of(&home, &places);
         assert_eq!(guarded.cache("~/.cargo/registry").unwrap(), home.join(".cargo/registry"));
         assert!(home.join(".cargo/registry").is_dir());
+        assert_eq!(guarded.cache("~/./.cargo//registry/").unwrap(), home.join(".cargo/registry"));
         let elsewhere = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(elsewhere.path(), home.join("link")).unwrap();
+        fs::create_dir_all(home.join("real/inner")).unwrap();
+        std::os::unix::fs::symlink("real", home.join("inside")).unwrap();
         fs::create_dir_all(home.join(".ssh")).unwrap();
         std::os::unix::fs::symlink(home.join(".ssh"), home.join("keys")).unwrap();
         let unfit = [
@@ -284,6 +285,8 @@ mod tests {
             "~/keys/sub",
             "~/link",
             "~/link/sub",
+            "~/inside",
+            "~/inside/inner",
             "~/.config",
             "~/.cargo",
             "~/.cargo/bin",

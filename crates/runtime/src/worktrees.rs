@@ -20,7 +20,7 @@ use longhaul_core::session::{Session, Workplace};
 use longhaul_events::{CheckoutKind, OwnCheckout, SessionId, WorkspaceId};
 use longhaul_git::{Checkout, ObjectId, Repository, Snapshots};
 
-pub use cleaning::{CleanMode, CleanRow, CleanState};
+pub use cleaning::{Clean, CleanMode, CleanRow, CleanState, Unmerged};
 pub use file::WorktreeFile;
 pub use info::{Disagreement, Source, WorktreeInfo};
 pub use keeping::{ChangedFile, KeptRow, RestoredWorktree};
@@ -31,7 +31,7 @@ pub(crate) use setup::SetUp;
 pub use setup::{SetupOutcome, SetupReport};
 pub(crate) use since::NOTHING_KEPT;
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::places::Places;
 use crate::system::System;
 use crate::workspaces;
@@ -47,6 +47,10 @@ pub enum WorktreeError {
     Malformed { path: PathBuf, problem: String },
     #[error("several worktrees fit `{text}`: {fitting}; type more of it")]
     Ambiguous { text: String, fitting: String },
+    #[error(
+        "no worktree here has a snapshot `{0}`; `longhaul worktree restore --worktree NAME` lists those of one"
+    )]
+    NoSuchSnapshot(String),
     #[error("session `{0}` belongs to no repository; start it in one")]
     NoRepository(SessionId),
     #[error("`{}` is not copied: {problem}", path.display())]
@@ -59,7 +63,18 @@ impl WorktreeError {
             Self::Name(_) | Self::Unknown(_) | Self::NoRepository(_) => "E0701",
             Self::Malformed { .. } => "E0702",
             Self::Ambiguous { .. } => "E0704",
+            Self::NoSuchSnapshot(_) => "E0705",
             Self::Copy { .. } => "E0706",
+        }
+    }
+
+    pub(crate) const fn kind(&self) -> Kind {
+        match self {
+            Self::Name(_) | Self::Unknown(_) | Self::NoSuchSnapshot(_) | Self::Ambiguous { .. } => {
+                Kind::Usage
+            }
+            Self::NoRepository(_) | Self::Copy { .. } => Kind::Refused,
+            Self::Malformed { .. } => Kind::Environment,
         }
     }
 }
@@ -106,35 +121,46 @@ pub(crate) const fn git_kind(kind: CheckoutKind) -> longhaul_git::CheckoutKind {
 }
 
 impl System {
-    /// The session of a worktree that a person means: by the worktree's name, the session's id or the beginning of
-    /// either, or without a word the worktree that the current folder is in.
+    /// The session of a worktree that a person means, in the words that `worktree_info` takes.
     pub fn worktree_session(&self, text: Option<&str>) -> Result<SessionId, Error> {
-        let info = match text {
-            None => self.worktree_info(None)?,
-            Some(text) => match self.worktree_info(Some(text)) {
-                Ok(info) => info,
-                Err(Error::Worktree(WorktreeError::Unknown(_))) => return self.session_called(text),
-                Err(error) => return Err(error),
-            },
-        };
+        let info = self.worktree_info(text)?;
         let session = info.file.session.as_deref().and_then(|id| id.parse().ok());
         session.ok_or_else(|| WorktreeError::Unknown(info.file.name).into())
     }
 
-    fn session_called(&self, text: &str) -> Result<SessionId, Error> {
-        let rows = self.worktree_list()?;
-        let mut fitting: Vec<&WorktreeRow> = rows.iter().filter(|row| row.name.starts_with(text)).collect();
-        if fitting.len() > 1 {
-            let fitting: Vec<&str> = fitting.iter().map(|row| row.name.as_str()).collect();
-            return Err(
-                WorktreeError::Ambiguous { text: text.to_owned(), fitting: fitting.join(", ") }.into()
-            );
-        }
-        if let Some(id) = fitting.pop().and_then(|row| row.session.as_ref()?.parse().ok()) {
-            return Ok(id);
+    /// The worktree that is meant by the beginning of its name, by its session, or by the beginning of that.
+    fn worktree_called(&self, text: &str) -> Result<WorktreeInfo, Error> {
+        let rows = match self.worktree_list() {
+            Ok(rows) => rows,
+            // A session is known everywhere, a name only in its repository.
+            Err(Error::Git(longhaul_git::Error::NotARepository { .. })) if is_session(text) => Vec::new(),
+            Err(error) => return Err(error),
+        };
+        let fitting: Vec<&str> =
+            rows.iter().map(|row| row.name.as_str()).filter(|name| name.starts_with(text)).collect();
+        match fitting.as_slice() {
+            [] => {}
+            [name] => return self.worktree_named(name),
+            several => {
+                let fitting = several.join(", ");
+                return Err(WorktreeError::Ambiguous { text: text.to_owned(), fitting }.into());
+            }
         }
         let unknown = || Error::from(WorktreeError::Unknown(text.to_owned()));
         let reader = self.reader()?.ok_or_else(unknown)?;
-        Ok(reader.find_session(text)?.id)
+        let id = match reader.find_session(text) {
+            Ok(row) => row.id,
+            Err(Error::NoSuchSession(_)) if !is_session(text) => return Err(unknown()),
+            Err(error) => return Err(error),
+        };
+        let session = reader.session(id)?.ok_or(Error::UnknownSession(id))?;
+        let place = Place::of(session)?;
+        let file = file::read(&place.main.common_dir, &place.own.name).ok().flatten();
+        let file = file.unwrap_or_else(|| WorktreeFile { name: place.own.name, ..WorktreeFile::default() });
+        Ok(info::told(file, Some(&place.session)))
     }
+}
+
+fn is_session(text: &str) -> bool {
+    text.starts_with("s-")
 }

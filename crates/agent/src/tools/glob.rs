@@ -4,7 +4,7 @@ use globset::GlobBuilder;
 use ignore::WalkBuilder;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Desk, Room, Tool, ToolError, complain, cut, said, shown, text};
+use super::{Answer, Desk, Room, Tool, ToolError, complain, said, shown, text};
 
 /// Beyond this a list helps nobody.
 const MOST_FILES: usize = 1000;
@@ -42,7 +42,7 @@ fn run(desk: &Desk<'_>, arguments: &Map<String, Value>) -> Result<Answer, ToolEr
         return Ok(said("no file fits"));
     }
     let rest = if more == 0 { String::new() } else { format!("\n[and {more} more; use a narrower pattern]") };
-    Ok(said(cut(found.join("\n") + &rest, "use a narrower pattern")))
+    Ok(said(desk.cut(&(found.join("\n") + &rest), "use a narrower pattern")))
 }
 
 /// Every file that is not ignored, from the top of the checkout, in order. Links are not followed.

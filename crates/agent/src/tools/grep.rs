@@ -5,7 +5,7 @@ use regex::RegexBuilder;
 use serde_json::{Map, Value, json};
 
 use super::glob::files;
-use super::{Answer, Desk, Tool, ToolError, complain, cut, optional_text, said, text};
+use super::{Answer, Desk, Tool, ToolError, complain, optional_text, said, text};
 
 const MOST_LINES: usize = 300;
 /// A longer line is shown in part.
@@ -41,10 +41,12 @@ fn run(desk: &Desk<'_>, arguments: &Map<String, Value>) -> Result<Answer, ToolEr
         // A file that vanished or is too large for an agent is passed over.
         let Ok(bytes) = desk.room.read(&path) else { continue };
         let Ok(content) = String::from_utf8(bytes) else { continue };
+        // As a whole: single lines of a secret, and half lines, are not recognised.
+        let content = desk.clean(&content);
         for (index, line) in content.lines().enumerate().filter(|(_, line)| regex.is_match(line)) {
             if lines.len() == MOST_LINES {
                 lines.push(format!("[more than {MOST_LINES} lines fit; use a narrower pattern]"));
-                return Ok(said(cut(lines.join("\n"), "use a narrower pattern")));
+                return Ok(said(desk.cut(&lines.join("\n"), "use a narrower pattern")));
             }
             let shown = &line[..line.floor_char_boundary(MOST_LINE_BYTES)];
             lines.push(format!("{}:{}: {shown}", path.display(), index + 1));
@@ -53,7 +55,7 @@ fn run(desk: &Desk<'_>, arguments: &Map<String, Value>) -> Result<Answer, ToolEr
     Ok(said(if lines.is_empty() {
         "nothing fits".to_owned()
     } else {
-        cut(lines.join("\n"), "use a narrower pattern")
+        desk.cut(&lines.join("\n"), "use a narrower pattern")
     }))
 }
 

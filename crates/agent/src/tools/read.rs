@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Desk, Tool, ToolError, complain, cut, number, said, text};
+use super::{Answer, Desk, Tool, ToolError, complain, number, said, text};
 
 pub(super) const TOOL: Tool = Tool {
     name: "read",
@@ -28,6 +28,8 @@ fn run(desk: &Desk<'_>, arguments: &Map<String, Value>) -> Result<Answer, ToolEr
     let bytes = desk.room.read(&path)?;
     let content = String::from_utf8(bytes)
         .map_err(|_| complain(format!("`{}` is no text; look into it with `bash`", path.display())))?;
+    // As a whole: single lines of a secret are not recognised.
+    let content = desk.clean(&content);
     let from = usize::try_from(number(arguments, "from")?.unwrap_or(1).max(1)).unwrap_or(usize::MAX);
     let lines = number(arguments, "lines")?.map(|lines| usize::try_from(lines).unwrap_or(usize::MAX));
     let count = content.lines().count();
@@ -35,8 +37,9 @@ fn run(desk: &Desk<'_>, arguments: &Map<String, Value>) -> Result<Answer, ToolEr
         return Err(complain(format!("`{}` has {count} lines, so there is no line {from}", path.display())));
     }
     if from == 1 && lines.is_none() {
-        return Ok(said(cut(content, "read on with `from`")));
+        return Ok(said(desk.cut(&content, "read on with `from`")));
     }
-    let part = content.split_inclusive('\n').skip(from - 1).take(lines.unwrap_or(usize::MAX));
-    Ok(said(cut(part.collect(), "ask for fewer `lines`")))
+    let part: String =
+        content.split_inclusive('\n').skip(from - 1).take(lines.unwrap_or(usize::MAX)).collect();
+    Ok(said(desk.cut(&part, "ask for fewer `lines`")))
 }

@@ -3,10 +3,13 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
+use longhaul_core::scrub::Secret;
 use serde_json::json;
 use tempfile::TempDir;
 
 use super::*;
+
+const KEY: &str = "first-line-of-it\nsecond-line-of-it\nthird-line-of-it";
 
 #[derive(Debug)]
 struct Bare;
@@ -26,7 +29,8 @@ fn checkout() -> TempDir {
 
 fn call(folder: &TempDir, name: &str, arguments: &Value) -> Result<Answer, ToolError> {
     let room = Room::open(&folder.path().join("tree")).unwrap();
-    let desk = Desk { room: &room, walls: &Bare };
+    let known = Secret { name: "KEY".into(), value: KEY.into() };
+    let desk = Desk { room: &room, walls: &Bare, scrubber: &Scrubber::new(&[known]) };
     find(name).unwrap().call(&desk, arguments.as_object().unwrap())
 }
 
@@ -173,4 +177,39 @@ fn long_answers_are_cut_and_say_so() {
     assert!(read.len() < MOST_OUTPUT_BYTES + 200 && read.ends_with("read on with `from`]"), "{}", read.len());
     let found = told(&folder, "grep", &json!({ "pattern": "x" }));
     assert!(found.ends_with("use a narrower pattern]"), "{found}");
+}
+
+fn assert_clean(text: &str, about: &str) {
+    for part in ["first-l", "of-it", "second", "third"] {
+        assert!(!text.contains(part), "{about}: {part}");
+    }
+}
+
+#[test]
+fn no_half_of_a_secret_is_left_where_an_answer_is_cut() {
+    let folder = checkout();
+    for before in [MOST_OUTPUT_BYTES - 60, MOST_OUTPUT_BYTES - 20, MOST_OUTPUT_BYTES - 3] {
+        let content = format!("{}{KEY}{}", "x".repeat(before), "y".repeat(1000));
+        told(&folder, "write", &json!({ "path": "long", "content": content }));
+        assert_clean(&told(&folder, "read", &json!({ "path": "long" })), "read");
+    }
+    told(&folder, "write", &json!({ "path": "long", "content": format!("{}{KEY}\nend\n", "x".repeat(390)) }));
+    assert_clean(&told(&folder, "grep", &json!({ "pattern": "xxx|line" })), "grep");
+    for from in 1..=2 {
+        assert_clean(&told(&folder, "read", &json!({ "path": "long", "from": from, "lines": 1 })), "lines");
+    }
+}
+
+#[test]
+fn no_half_of_a_secret_is_left_where_output_is_cut_or_the_edges_of_a_gap_are_dropped() {
+    let folder = checkout();
+    let (half, all) = (MOST_OUTPUT_BYTES / 2, 3 * MOST_OUTPUT_BYTES);
+    let edges = [half, half - EDGE_BYTES, all - half, all - half + EDGE_BYTES];
+    for before in edges.into_iter().flat_map(|edge| (edge - KEY.len()..edge + 2).step_by(6)) {
+        let output = format!("{}{KEY}{}", "x".repeat(before), "y".repeat(all - before));
+        fs::write(folder.path().join("tree/long"), output).unwrap();
+        let printed = told(&folder, "bash", &json!({ "command": "cat long; cat long >&2" }));
+        assert!(printed.contains("bytes dropped"), "{printed}");
+        assert_clean(&printed, &before.to_string());
+    }
 }

@@ -8,14 +8,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use longhaul_runtime::{Drive, Networked, NewDrive, NewWalk, Script, Walled, WantedWalls, terminal};
+use longhaul_runtime::types::{SandboxLevel, SandboxNetwork};
+use longhaul_runtime::{Drive, NewDrive, NewWalk, Script, WantedWalls, terminal};
 use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::CliError;
 use crate::following::Following;
 use crate::input;
-use crate::output::Format;
+use crate::output::{Format, lines};
+use crate::words;
 use watch::Watch;
 
 /// Have an agent do a workflow in a worktree of its own, behind walls, and wait for it.
@@ -45,12 +47,12 @@ pub(crate) struct Args {
     cassette: PathBuf,
 
     /// How strong the walls are, instead of `sandbox.level`; `longhaul sandbox check` tells what works here.
-    #[arg(long, value_enum)]
-    sandbox: Option<WallWord>,
+    #[arg(long, value_parser = words::one_of(SandboxLevel::WORDS))]
+    sandbox: Option<SandboxLevel>,
 
     /// What can be reached, instead of `sandbox.network`; `allow-list` lets the `sandbox.hosts` through.
-    #[arg(long, value_enum)]
-    network: Option<NetworkWord>,
+    #[arg(long, value_parser = words::one_of(SandboxNetwork::WORDS))]
+    network: Option<SandboxNetwork>,
 
     /// The branch to start from; the default branch unless given.
     #[arg(long, value_name = "BRANCH")]
@@ -75,33 +77,9 @@ enum AgentWord {
     Rehearsal,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum WallWord {
-    Full,
-    Reduced,
-    None,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum NetworkWord {
-    None,
-    AllowList,
-    Open,
-}
-
 impl Args {
     fn walls(&self) -> WantedWalls {
-        let level = self.sandbox.map(|level| match level {
-            WallWord::Full => Walled::Full,
-            WallWord::Reduced => Walled::Reduced,
-            WallWord::None => Walled::None,
-        });
-        let network = self.network.map(|network| match network {
-            NetworkWord::None => Networked::None,
-            NetworkWord::AllowList => Networked::AllowList,
-            NetworkWord::Open => Networked::Open,
-        });
-        WantedWalls { level, network }
+        WantedWalls { level: self.sandbox, network: self.network }
     }
 }
 
@@ -168,6 +146,13 @@ fn tell(context: &Context, drive: &Drive) {
 fn under_way(context: &Context, drive: Drive) -> Result<ExitCode, CliError> {
     let Drive { session, worktree, branch, warnings } = drive;
     let told = UnderWay { session_id: session.to_string(), worktree, branch, rehearsal: true, warnings };
-    context.output.text("", &told)?;
+    let next = [
+        format!("longhaul session tail {session}  # follows it"),
+        format!("longhaul session show {session}  # how far it is, and what it did"),
+        format!("longhaul session steer {session} TEXT  # tells the agent something"),
+        format!("longhaul stop {session}  # ends it"),
+    ];
+    let next: String = next.iter().map(|next| lines(&format!("next: {next}"), "  ")).collect();
+    context.output.text(&next, &told)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -35,6 +35,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let stop = Stop { urgency, by: terminal::user_name(), reason: None };
     if let Some(session) = &args.session {
         let (reader, row) = find(&system, session)?;
+        if row.driven.agent.is_some() && row.status == SessionStatus::Open {
+            waits(context, urgency, 1);
+        }
         system.stop(&system.commands()?, row.id, &stop)?;
         return show(context, &reader, &[row.id]);
     }
@@ -53,9 +56,23 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     }
     let ids: Vec<SessionId> =
         whole.into_iter().filter(|row| row.driven.agent.is_some()).map(|row| row.id).collect();
+    if !ids.is_empty() {
+        waits(context, urgency, ids.len());
+    }
     system.stop_all(&system.commands()?, &ids, &stop)?;
     context.output.say(&format!("{} stopped", count(ids.len() as u64, "session")));
     show(context, &reader, &ids)
+}
+
+/// Nobody should wonder whether anything happens.
+fn waits(context: &Context, urgency: Urgency, sessions: usize) {
+    let sessions = count(sessions as u64, "session");
+    context.output.say(&match urgency {
+        Urgency::AfterGrace => {
+            format!("stopping {sessions}: what is under way has 10 s to end; `--now` does not wait for it")
+        }
+        Urgency::Now => format!("stopping {sessions} at once: what runs is ended, and the files are kept"),
+    });
 }
 
 fn show(context: &Context, reader: &Reader, ids: &[SessionId]) -> Result<ExitCode, CliError> {

@@ -250,6 +250,8 @@ fn a_set_up_command_that_fails_parks_the_session_with_its_output_and_is_tried_ag
     let outcome = run(&home);
     assert_eq!(outcome.code, Some(3), "{outcome}");
     assert!(outcome.stdout.contains("no such package"), "{outcome}");
+    let shown = &crate::walking::one(&outcome)["outcome"];
+    assert_eq!([&shown["kind"], &shown["reason"]], ["failed", "setup_failed"], "{outcome}");
     let acts = acts(&story(&home, &id_of(&outcome)));
     assert!(acts.iter().all(|act| act["did"] != "answered"), "{acts:#?}");
     fs::write(worktree(&home).join("fixed"), "").unwrap();

@@ -269,7 +269,7 @@ fn a_run_is_watched_on_a_terminal() {
     let (outcome, shown) = terminal.end();
     assert_eq!(outcome.code, Some(0), "{shown}");
     for told in [
-        "0 of 2 steps, 1 turns, 20 in, 3 out",
+        "0 of 2 steps, 1 turn, 20 in, 3 out",
         "  look    [#---------]  turn 1, bash",
         "  change  [----------]",
     ] {

@@ -9,6 +9,7 @@ mod carrying;
 mod configuration;
 mod damage;
 mod driven;
+mod first_run;
 mod gate;
 mod gateway;
 mod help;

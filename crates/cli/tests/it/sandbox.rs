@@ -20,6 +20,8 @@ fn what_works_here_and_what_a_command_could_do_is_listed() {
     assert_eq!(findings("writable")[0], "[HOME]");
     assert_eq!(findings("variables"), ["HOME, LC_ALL, PATH"]);
     assert_eq!(findings("network"), ["nothing"]);
+    let a_run = "`longhaul run` here has level full, network allow-list";
+    assert!(findings("a run")[0].starts_with(a_run), "{rows:?}");
     assert!(findings("not held").iter().any(|hole| hole.starts_with("writable-paths: ")), "{rows:?}");
 }
 

@@ -1,6 +1,7 @@
 //! `longhaul stop` and Ctrl-C: a session ends with all that runs for it, whatever state its runner is in.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -212,6 +213,39 @@ fn ctrl_c_stops_the_session_that_is_followed_and_a_second_one_at_once() {
     assert_eq!(ended.status.code(), Some(3), "{ended:?}");
     let said = String::from_utf8_lossy(&ended.stderr);
     assert!(said.contains("stopping session") && said.contains("ending it at once"), "{said}");
+    let shown: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!(shown["outcome"]["kind"], "cancelled", "{shown:#}");
+    let id = session(&home)["id"].as_str().unwrap().to_owned();
+    assert_ended(&home, &id);
+}
+
+/// A `git` that waits for the file `go` when it first comes to a checkout, and a search path that has it.
+fn held_git(home: &Home) -> String {
+    let tools = home.join("tools");
+    fs::create_dir(&tools).unwrap();
+    let (checkouts, top) = (home.longhaul_home().join("data/checkouts"), home.join(""));
+    let (checkouts, top) = (checkouts.display(), top.display());
+    let script = format!(
+        "#!/bin/sh\nif test -d '{checkouts}' && mkdir '{top}/held' 2>/dev/null; then until test -e '{top}/go'; do sleep 0.05; done; fi\nPATH=${{PATH#*:}} exec git \"$@\"\n"
+    );
+    fs::write(tools.join("git"), script).unwrap();
+    fs::set_permissions(tools.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", tools.display(), std::env::var("PATH").unwrap())
+}
+
+#[test]
+fn ctrl_c_while_the_worktree_is_made_stops_the_session_that_it_is_made_for() {
+    let home = prepared(&endless());
+    let path = held_git(&home);
+    let running = home.run(&words(&arguments(&home))).inside("repo").variable("PATH", path).start();
+    wait_until("the worktree is being made", || home.join("held").exists());
+    signal("-INT", running.id());
+    signal("-INT", running.id());
+    fs::write(home.join("go"), "").unwrap();
+    let ended = running.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(3), "{ended:?}");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(said.contains("stopping session") || said.contains("ending it at once"), "{said}");
     let shown: Value = serde_json::from_slice(&ended.stdout).unwrap();
     assert_eq!(shown["outcome"]["kind"], "cancelled", "{shown:#}");
     let id = session(&home)["id"].as_str().unwrap().to_owned();

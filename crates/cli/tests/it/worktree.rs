@@ -283,3 +283,91 @@ fn files_of_spec_kitty_are_read_too() {
     let rows = work.run(&["list", "--orphaned"]);
     assert_eq!((&rows[0]["name"], &rows[0]["orphan"]), (&json!("010-x-WP01"), &json!("path missing")));
 }
+
+#[test]
+fn a_snapshot_is_found_from_the_main_checkout_without_its_worktree() {
+    let work = Work::new(&[]);
+    work.cancel();
+    fs::write(work.path.join("a"), "first").unwrap();
+    let first = work.run(&["clean"])[0]["snapshot"].as_str().unwrap().to_owned();
+    fs::write(work.path.join("a"), "second").unwrap();
+    let restored = work.run(&["restore", &first[..12]]);
+    assert_eq!(restored[0]["session"], json!(work.session));
+    assert_eq!(fs::read_to_string(work.path.join("a")).unwrap(), "first");
+    let inside = work.home.run(&["worktree", "restore", restored[0]["before"].as_str().unwrap()]);
+    inside.inside(&work.path).go().succeeded();
+    assert_eq!(fs::read_to_string(work.path.join("a")).unwrap(), "second");
+    let missing = work.home.run(&["worktree", "restore", "0000000000"]).inside(&work.repository).go();
+    assert!(missing.code == Some(2) && missing.stderr.contains("E0705"), "{missing}");
+}
+
+#[test]
+fn every_verb_takes_a_name_a_session_or_the_beginning_of_either() {
+    let work = Work::new(&[]);
+    fs::write(work.path.join("a"), "a").unwrap();
+    let whole = info(&work, &work.repository, &[&work.name]);
+    for text in [&work.name[..6], &work.session, &work.session[..8]] {
+        assert_eq!(info(&work, &work.repository, &[text]), whole, "{text}");
+        assert_eq!(work.run(&["diff", text]).len(), 1, "{text}");
+        assert_eq!(work.run(&["clean", text])[0]["name"], json!(work.name), "{text}");
+    }
+    assert_eq!(info(&work, &work.home.path, &[&work.session]), whole, "a session is known everywhere");
+    for verb in ["info", "diff", "clean"] {
+        let unknown = work.home.run(&["worktree", verb, "nobody"]).inside(&work.repository).go();
+        assert!(unknown.code == Some(2) && unknown.stderr.contains("E0701"), "{verb}: {unknown}");
+    }
+}
+
+#[test]
+fn a_worktree_is_discarded_by_name_and_comes_back_whole() {
+    for flags in [&[][..], &["--linked"]] {
+        let work = Work::new(flags);
+        fs::write(work.path.join("new.txt"), "new\n").unwrap();
+        let discard = ["clean", &work.name, "--apply", "--discard"];
+        let open = work.run(&discard);
+        assert_eq!(open[0]["because"], json!("its session is open"));
+        let close = format!("`longhaul session cancel {}` closes it", work.session);
+        assert_eq!(open[0]["remedy"], json!(close));
+        work.cancel();
+        let kept = work.home.run(&["worktree", "clean", "--apply"]).inside(&work.repository).go().succeeded();
+        let remedy = format!("`longhaul worktree clean {} --apply --discard`", work.name);
+        assert!(kept.stdout.contains(&remedy), "the remedy is named: {kept}");
+        let all = work.home.run(&["worktree", "clean", "--apply", "--discard"]).inside(&work.repository).go();
+        assert_eq!(all.code, Some(2), "only what is named is discarded: {all}");
+        let dry = work.run(&["clean", &work.name, "--discard"]);
+        assert_eq!(dry[0]["state"], json!("would be removed"));
+        assert!(work.path.exists());
+        let gone = work.run(&discard);
+        assert_eq!(gone[0]["because"], json!("discarded: files are not committed: `new.txt`"));
+        assert!(!work.path.exists());
+        let snapshot = gone[0]["snapshot"].as_str().unwrap();
+        assert_eq!(
+            gone[0]["remedy"],
+            json!(format!("`longhaul worktree restore {}` brings it back", &snapshot[..12]))
+        );
+        work.run(&["restore", &snapshot[..12]]);
+        assert_eq!(fs::read_to_string(work.path.join("new.txt")).unwrap(), "new\n");
+    }
+}
+
+#[test]
+fn an_agent_discards_nothing() {
+    let work = Work::new(&[]);
+    fs::write(work.path.join("new.txt"), "new\n").unwrap();
+    work.cancel();
+    let discard = ["worktree", "clean", &work.name, "--apply", "--discard"];
+    let agent =
+        work.home.run(&discard).inside(&work.repository).variable("LONGHAUL_SESSION", &work.session).go();
+    assert!(agent.code == Some(3) && agent.stderr.contains("E0303"), "{agent}");
+    assert!(work.path.join("new.txt").exists());
+}
+
+#[test]
+fn a_list_without_orphans_says_so_and_proposes_nothing() {
+    let work = Work::new(&[]);
+    let none = work.home.run(&["worktree", "list", "--orphaned"]).inside(&work.repository).go().succeeded();
+    assert!(
+        none.stderr.contains("no worktree is orphaned") && !none.stderr.contains("worktree new"),
+        "{none}"
+    );
+}

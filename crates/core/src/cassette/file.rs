@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use super::shape;
 use super::{
     Act, Cassette, DEFAULT_WINDOW, Error, Failure, Fault, Order, Scripted, ScriptedCall, Usage, When,
 };
@@ -83,10 +84,8 @@ struct Where {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Tokens {
-    #[serde(default)]
-    input: u64,
-    #[serde(default)]
-    output: u64,
+    input: Option<Count>,
+    output: Option<Count>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -121,7 +120,9 @@ enum Refusal {
 /// Reads a cassette; `path` is for whoever reads the error.
 pub fn parse(path: &str, text: &str) -> Result<Cassette, Error> {
     let error = |problem: String| Error { path: path.to_owned(), problem };
-    let file: File = serde_saphyr::from_str(text).map_err(|problem| error(problem.to_string()))?;
+    let file: File = serde_saphyr::from_str(text).map_err(|problem| {
+        error(shape::mistake(text).unwrap_or_else(|| format!("it cannot be read: {problem}")))
+    })?;
     if file.cassette != FORM {
         return Err(error(format!(
             "`cassette: {}` is not known here; write `cassette: {FORM}`",
@@ -190,7 +191,8 @@ impl Turn {
         if order == Order::AtOnce && !matches!(act, Act::Tools { .. }) {
             return Err("`parallel` goes with `tools`".to_owned());
         }
-        let usage = Usage { input: self.usage.input, output: self.usage.output };
+        let tokens = |count: Option<Count>| count.map_or(Ok(0), Count::tokens);
+        let usage = Usage { input: tokens(self.usage.input)?, output: tokens(self.usage.output)? };
         Ok(Scripted {
             when: When { workflow, step, visit },
             say: self.say,

@@ -8,12 +8,12 @@ use longhaul_events::{
 use serde_json::{Map, Value};
 
 use crate::budget::{Price, Pricing};
+use crate::conversation::COMPLETE_STEP;
 
 use super::{
     Act, Asked, Cassette, DEFAULT_WINDOW, Failure, Fault, Order, Scripted, ScriptedCall, Usage, When,
 };
 
-const COMPLETE: &str = "complete_step";
 const EXPECT_EXIT: &str = "expect_exit";
 
 /// What happened so far, act by act. The contents of acts have to be in place.
@@ -223,7 +223,7 @@ impl Taken {
 fn act(mut calls: Vec<Made>, order: Order, say: &str) -> Act {
     match calls.as_mut_slice() {
         [] if !say.is_empty() => Act::Nothing,
-        [only] if only.tool == COMPLETE && order == Order::OneByOne => {
+        [only] if only.tool == COMPLETE_STEP && order == Order::OneByOne => {
             Act::Complete(std::mem::take(&mut only.arguments))
         }
         _ => Act::Tools { calls: calls.into_iter().map(Made::scripted).collect(), order },

@@ -24,7 +24,7 @@ pub struct Unscripted {
 
 /// Turns that had to be played and were not.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{} of the cassette were not played: {}; mark them `optional: true` if that is right", count(places.len()), places.join(", "))]
+#[error("{} of the cassette {} not played: {}; mark what may be left `optional: true`", count(places.len()), if places.len() == 1 { "was" } else { "were" }, places.join(", "))]
 pub struct Unplayed {
     pub places: Vec<String>,
 }

@@ -12,7 +12,7 @@ window: 100k
 turns:
   - match: { workflow: lh.coding, step: implement, visit: 1 }
     say: Found it.
-    usage: { input: 5200, output: 340 }
+    usage: { input: 390k, output: 340 }
     tools:
       - read: { path: src/login.sh }
       - bash: { command: sh tests/run.sh, expect_exit: 0 }
@@ -39,7 +39,7 @@ fn a_script_is_read_as_it_is_written() {
     let cassette = parse("run.yml", SCRIPT).unwrap();
     assert_eq!(cassette.window, 100_000);
     let first = &cassette.turns[0];
-    assert_eq!(first.usage, Usage { input: 5200, output: 340 });
+    assert_eq!(first.usage, Usage { input: 390_000, output: 340 });
     let Act::Tools { calls, order: Order::OneByOne } = &first.act else { panic!("{:?}", first.act) };
     assert_eq!(calls[1].tool, "bash");
     assert_eq!(calls[1].expect_exit, Some(0));
@@ -98,7 +98,16 @@ fn what_is_no_cassette_is_refused_with_the_reason() {
         (turn("{ say: a, parallel: true }"), "goes with `tools`"),
         (turn("{ say: a, match: { visit: 0 } }"), "counts from 1"),
         ("cassette: 1\nwindow: lots\nturns: []\n".to_owned(), "is not a count"),
-        (String::new(), ""),
+        (String::new(), "the file is empty; write `cassette: 1`"),
+        ("cassette: 1\nturns: hello\n".to_owned(), "`turns` is `hello`; write"),
+        ("cassette: 1\n".to_owned(), "has no `turns`"),
+        ("cassette: one\nturns: []\n".to_owned(), "`cassette` is `one`, and a whole number is expected"),
+        (turn("hello"), "turn 1: it is `hello`; write what it does"),
+        (turn("{ sey: hello }"), "turn 1: `sey` is not known here; there are `match`, `say`"),
+        (turn("{ say: a, usage: { input: lots } }"), "turn 1: `lots` is not a count; write a whole number"),
+        (turn("{ say: a, usage: 7 }"), "`usage` is `7`, and a map of names and values is expected"),
+        (turn("{ tools: [ read ] }"), "a list of tools, each with its arguments"),
+        (turn("{ complete: done }"), "write `complete: { notes: Done. }`"),
     ] {
         let problem = problem(&text);
         assert!(problem.contains(says), "{text:?} got {problem:?}");

@@ -1,6 +1,6 @@
 //! `sandbox:` how strong the walls around an agent are, and what is let through them.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_saphyr::Spanned;
 
 use super::{Error, Row};
@@ -12,13 +12,6 @@ pub(super) const NETWORK: &str = "sandbox.network";
 pub(super) const HOSTS: &str = "sandbox.hosts";
 pub(super) const CACHES: &str = "sandbox.caches";
 
-const LEVELS: [(&str, SandboxLevel); 3] =
-    [("full", SandboxLevel::Full), ("reduced", SandboxLevel::Reduced), ("none", SandboxLevel::None)];
-const NETWORKS: [(&str, SandboxNetwork); 3] = [
-    ("none", SandboxNetwork::None),
-    ("allow-list", SandboxNetwork::AllowList),
-    ("open", SandboxNetwork::Open),
-];
 const SWITCH: [(&str, bool); 2] = [("true", true), ("false", false)];
 
 /// The walls that sessions get.
@@ -34,18 +27,43 @@ pub struct SandboxConfig {
     pub caches: Vec<String>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How strong the walls are that are asked for. Sessions pin it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SandboxLevel {
     Full,
     Reduced,
     None,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+impl SandboxLevel {
+    /// What people write for each.
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("full", Self::Full), ("reduced", Self::Reduced), ("none", Self::None)];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Reduced => "reduced",
+            Self::None => "none",
+        }
+    }
+}
+
+/// What can be reached. Sessions pin it, as `allow_list` where people write `allow-list`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum SandboxNetwork {
+    #[default]
     None,
     AllowList,
     Open,
+}
+
+impl SandboxNetwork {
+    /// What people write for each.
+    pub const WORDS: [(&'static str, Self); 3] =
+        [("none", Self::None), ("allow-list", Self::AllowList), ("open", Self::Open)];
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -94,9 +112,9 @@ pub(super) fn resolve(rows: &[Row]) -> Result<SandboxConfig, Error> {
     let hosts = listed(rows, HOSTS)
         .map(|text| HostPattern::parse(text).map_err(|problem| wrong(row(rows, HOSTS), problem)));
     Ok(SandboxConfig {
-        level: one_of(rows, LEVEL, &LEVELS)?,
+        level: one_of(rows, LEVEL, &SandboxLevel::WORDS)?,
         accepts_reduced: one_of(rows, ACCEPT_REDUCED, &SWITCH)?,
-        network: one_of(rows, NETWORK, &NETWORKS)?,
+        network: one_of(rows, NETWORK, &SandboxNetwork::WORDS)?,
         hosts: hosts.collect::<Result<_, _>>()?,
         caches: caches(rows)?,
     })
@@ -177,6 +195,18 @@ mod tests {
         let config = resolve(&[file, variable, flag]).unwrap();
         assert_eq!(config.sandbox.hosts, [HostPattern::parse("a.example").unwrap()]);
         assert!(!config.sandbox.accepts_reduced);
+    }
+
+    #[test]
+    fn what_a_session_pins_of_its_walls_has_the_words_that_are_on_record() {
+        let stored = |value: &dyn Fn(usize) -> serde_json::Value| [0, 1, 2].map(value);
+        let levels = stored(&|index| serde_json::to_value(SandboxLevel::WORDS[index].1).unwrap());
+        assert_eq!(levels, ["full", "reduced", "none"]);
+        let networks = stored(&|index| serde_json::to_value(SandboxNetwork::WORDS[index].1).unwrap());
+        assert_eq!(networks, ["none", "allow_list", "open"]);
+        for (word, level) in SandboxLevel::WORDS {
+            assert_eq!(level.word(), word);
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use longhaul_events::{
 use serde_json::{Value, json};
 
 use super::*;
+use crate::walk::tests::play::compiled;
 
 fn node(number: u64) -> NodeId {
     NodeId(Seq(number))
@@ -62,8 +63,14 @@ fn call_finished(turn: u32, call: u32) -> AgentAct {
 
 /// Two steps are known of; each event comes a second after the one before.
 fn progress(events: &[SessionEvent]) -> Progress {
-    let ahead = ["look", "change"].map(|step| StepProgress::new(StepId(step.to_owned()), step.to_owned()));
-    let mut progress = Progress { steps: ahead.into(), ..Progress::default() };
+    progress_of(
+        "longhaul: 1\nid: t.two\nname: T\nversion: 1.0.0\nsteps:\n  - { id: look, prompt: A }\n  - { id: change, prompt: B }\n",
+        events,
+    )
+}
+
+fn progress_of(workflow: &str, events: &[SessionEvent]) -> Progress {
+    let mut progress = Progress::of(&compiled(workflow));
     for (second, event) in (0..).zip(events) {
         progress.apply(Timestamp(second * 1000), event);
     }
@@ -88,12 +95,12 @@ fn steps_turns_calls_and_tokens_are_counted_as_they_come() {
     history.extend([finished(2), handed_out(9, "change")]);
     let later = progress(&history);
     assert_eq!(states(&later), [StepState::Done, StepState::AtWork]);
-    assert_eq!(later.done(), (1, 2));
+    assert_eq!(later.tally, Tally { done: 1, total: 2 });
     assert_eq!(later.steps[0].spent_ms, 4000);
     assert_eq!((later.spent.turns, later.spent.tokens), (1, TokenCount { input: 100, output: 7 }));
     history.extend([finished(9), SessionEvent::Closed { outcome: CloseOutcome::Completed }]);
     assert_eq!(progress(&history).now, Now::Over { outcome: CloseOutcome::Completed });
-    assert_eq!(progress(&history).done(), (2, 2));
+    assert_eq!(progress(&history).tally, Tally { done: 2, total: 2 });
 }
 
 #[test]
@@ -113,6 +120,35 @@ fn what_waits_for_a_person_says_so_and_goes_on_where_it_stood() {
     history.push(SessionEvent::Unparked { node: node(2), nonce: Nonce::from_bytes([8; 5]), step, by });
     let again = progress(&history);
     assert_eq!((states(&again)[0], again.now), (StepState::AtWork, Now::Thinking { turn: 2 }));
+    history.push(finished(2));
+    assert_eq!(progress(&history).steps[0].spent_ms, 3000, "two seconds before it was parked, one after");
+}
+
+#[test]
+fn time_at_a_gate_is_nobodys_work_and_what_was_done_before_a_rewind_counts() {
+    let step = StepId("look".to_owned());
+    let opened = SessionEvent::GateOpened {
+        gate: node(2),
+        after: None,
+        step: step.clone(),
+        kind: longhaul_events::GateKind::Gate,
+        question: Content::Inline(json!("Go on?")),
+        accepts: longhaul_events::Channel::Client,
+        until: Timestamp(99_000),
+        place: Place::default(),
+    };
+    let approved = SessionEvent::GateAnswered {
+        gate: node(2),
+        verdict: longhaul_events::Verdict::Approved,
+        by: "ada".to_owned(),
+        channel: longhaul_events::Channel::Client,
+        words: Content::Inline(json!("")),
+    };
+    assert_eq!(progress(&[opened, approved]).steps[0].spent_ms, 0);
+    let (reason, by) = (Content::Inline(json!("wrong file")), "ada".to_owned());
+    let rewound = SessionEvent::Rewound { to: node(2), reason, by, restore: None };
+    let back = progress(&[handed_out(2, "look"), act(2, answered(1, &[])), rewound]);
+    assert_eq!((back.steps[0].state, back.steps[0].spent_ms), (StepState::Ahead, 2000));
 }
 
 #[test]
@@ -120,4 +156,25 @@ fn a_step_that_no_workflow_has_is_shown_too() {
     let follow_up = progress(&[handed_out(2, "follow-up-1")]);
     assert_eq!(follow_up.steps.len(), 3);
     assert_eq!(follow_up.steps[2].state, StepState::AtWork);
+    assert_eq!(follow_up.tally, Tally { done: 2, total: 3 });
+}
+
+#[test]
+fn a_step_that_the_way_led_past_is_skipped_and_counts_as_behind() {
+    let workflow = "longhaul: 1\nid: t.past\nname: T\nversion: 1.0.0\nvars:\n  goal: { type: string }\nsteps:\n\
+         \x20 - { id: look, prompt: A }\n\
+         \x20 - { id: perhaps, when: { var: goal, equals: x }, prompt: B }\n\
+         \x20 - { id: asked, when: { var: goal, equals: x }, gate: { by: person, question: Q } }\n\
+         \x20 - { id: change, prompt: C }\n\
+         \x20 - { id: last, when: { var: goal, equals: x }, prompt: D }\n";
+    let mut history = vec![handed_out(2, "look"), finished(2), handed_out(5, "change")];
+    let on_the_way = progress_of(workflow, &history);
+    assert_eq!(
+        states(&on_the_way),
+        [StepState::Done, StepState::Skipped, StepState::Skipped, StepState::AtWork, StepState::Ahead]
+    );
+    assert_eq!(on_the_way.tally, Tally { done: 2, total: 4 });
+    history.extend([finished(5), SessionEvent::Closed { outcome: CloseOutcome::Completed }]);
+    let over = progress_of(workflow, &history);
+    assert_eq!((states(&over)[4], over.tally), (StepState::Skipped, Tally { done: 4, total: 4 }));
 }

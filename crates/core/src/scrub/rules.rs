@@ -4,6 +4,8 @@
 
 use aho_corasick::{AhoCorasick, Anchored, Input};
 
+use super::Case;
+
 struct Rule {
     name: &'static str,
     prefix: &'static str,
@@ -68,12 +70,15 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(super) struct Rules {
     prefixes: AhoCorasick,
+    case: Case,
 }
 
 impl Rules {
-    pub(super) fn new() -> Self {
-        let prefixes = AhoCorasick::new(RULES.iter().map(|rule| rule.prefix));
-        Self { prefixes: prefixes.expect("a few short prefixes") }
+    pub(super) fn new(case: Case) -> Self {
+        let prefixes = AhoCorasick::builder()
+            .ascii_case_insensitive(case == Case::Any)
+            .build(RULES.iter().map(|rule| rule.prefix));
+        Self { prefixes: prefixes.expect("a few short prefixes"), case }
     }
 
     /// The first match at or after `from`.
@@ -84,7 +89,7 @@ impl Rules {
             let start = self.prefixes.find(input)?.start();
             // Several prefixes may begin here (`sk-` and `sk-ant-`): take the rule that reaches farthest.
             let reach = RULES.iter().enumerate().filter_map(|(rule, candidate)| {
-                candidate.end(bytes, start).map(|end| Found { start, end, rule })
+                candidate.end(bytes, start, self.case).map(|end| Found { start, end, rule })
             });
             if let Some(found) = reach.max_by_key(|found| found.end) {
                 return Some(found);
@@ -109,19 +114,36 @@ impl Rules {
 
 impl Rule {
     /// Where a match that starts at `start` ends.
-    fn end(&self, bytes: &[u8], start: usize) -> Option<usize> {
-        let rest = bytes[start..].strip_prefix(self.prefix.as_bytes())?;
+    fn end(&self, bytes: &[u8], start: usize, case: Case) -> Option<usize> {
+        let (prefix, rest) = bytes[start..].split_at_checked(self.prefix.len())?;
+        let is_prefix = match case {
+            Case::AsWritten => prefix == self.prefix.as_bytes(),
+            Case::Any => prefix.eq_ignore_ascii_case(self.prefix.as_bytes()),
+        };
+        if !is_prefix {
+            return None;
+        }
         let inside_a_word =
             start > 0 && (bytes[start - 1].is_ascii_alphanumeric() || bytes[start - 1] == b'_');
         if inside_a_word {
             return None; // `task-…` is no key
         }
-        let length = self.tail.length(rest)?;
+        let length = self.tail.in_case(case).length(rest)?;
         (length >= self.least).then_some(start + self.prefix.len() + length)
     }
 }
 
 impl Tail {
+    const fn in_case(self, case: Case) -> Self {
+        match (self, case) {
+            (Self::UpperDigits, Case::Any) => Self::Alphanumeric,
+            (
+                Self::UpperDigits | Self::Alphanumeric | Self::Word | Self::Token | Self::PrivateKey,
+                Case::AsWritten | Case::Any,
+            ) => self,
+        }
+    }
+
     fn length(self, rest: &[u8]) -> Option<usize> {
         // Longer than any token, and short enough that hostile text costs no more than it is worth.
         let rest = if matches!(self, Self::PrivateKey) { rest } else { &rest[..rest.len().min(4096)] };
@@ -163,7 +185,7 @@ mod tests {
     use super::*;
 
     fn clean(text: &str) -> String {
-        String::from_utf8(Rules::new().replace(text.as_bytes())).unwrap()
+        String::from_utf8(Rules::new(Case::AsWritten).replace(text.as_bytes())).unwrap()
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::command::{
     Actor, Arrival, Command, FinishStep, GateAnswer, KeptAs, KeptSnapshot, NewBudget, NewGate, NewStep,
     Onward, OpenSession, RefuseAttempt, Rejection, RewindTo,
 };
-use crate::budget;
+use crate::parking::ParkCode;
 
 use super::{At, Lease, MOST_RETURNS, OpenGate, Park, Session, StopWish, Workplace};
 
@@ -212,8 +212,7 @@ impl Session {
 
     fn out_of_attempts(&self, step: &str, attempts: u32) -> Reason {
         let id = self.id;
-        Reason::new(
-            "attempts_used_up",
+        ParkCode::AttemptsUsedUp.reason(
             format!("step `{step}` was refused {attempts} times, which is all it allows"),
             format!(
                 "a person looks at the refusals (`longhaul session show {id}`), then takes it up again (`longhaul session rewind {id} --to {step} --reason TEXT`) or ends it (`longhaul session cancel {id}`)"
@@ -277,7 +276,9 @@ impl Session {
     fn set_budget(&self, budget: NewBudget, nonce: Nonce) -> Result<Vec<SessionEvent>, Rejection> {
         self.refuse_if_stopping()?;
         Ok(match &self.at {
-            At::Parked(Park { out: Some(node), step, code, .. }) if budget::is_lifted_by_means(code) => {
+            At::Parked(Park { out: Some(node), step, code, .. })
+                if ParkCode::of(code).is_some_and(ParkCode::is_lifted_by_means) =>
+            {
                 let by = budget.by.clone();
                 let unparked = SessionEvent::Unparked { node: *node, nonce, step: step.clone(), by };
                 vec![unparked, budgeted(budget, Some(*node))]
@@ -451,6 +452,10 @@ impl Trail<'_> {
             }
             Arrival::Gate(gate) => self.open_gate(after, gate),
             Arrival::Park { step, reasons, place } => {
+                debug_assert!(
+                    reasons.iter().all(|reason| ParkCode::of(&reason.code).is_some()),
+                    "who parks a session takes the code from the table: {reasons:?}"
+                );
                 let node = self.next();
                 self.events.push(SessionEvent::Parked { node, after, step, reasons, place });
             }

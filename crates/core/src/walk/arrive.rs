@@ -4,6 +4,7 @@ use longhaul_events::{Channel, Choice, Content, GateKind, Reason};
 use serde_json::{Value, json};
 
 use super::{Coordinator, Found, Walk, id_of};
+use crate::parking::ParkCode;
 use crate::session::{Arrival, NewGate};
 use crate::workflow::step::{Confirm, Gate, GateBy};
 use crate::workflow::{Step, StepKind, template};
@@ -66,8 +67,7 @@ impl<'a> Walk<'a> {
         let unset = step.requires.iter().filter(|path| scope.lookup(path).value().is_none_or(Value::is_null));
         unset
             .map(|path| {
-                Reason::new(
-                    "var_required",
+                ParkCode::VarRequired.reason(
                     format!("step `{}` comes next and requires var `{path}`, which is not set", step.id),
                     format!("answer again and set it: {{\"vars\": {{\"{path}\": …}}}}"),
                 )
@@ -138,8 +138,7 @@ impl<'a> Walk<'a> {
 
 fn not_performed(step: &Step) -> Reason {
     let kind = step.kind.word();
-    Reason::new(
-        "kind_not_performed",
+    ParkCode::KindNotPerformed.reason(
         format!("step `{}` is a `{kind}` step, and this release does not perform those yet", step.id),
         format!(
             "cancel the session, and start a workflow without `{kind}` steps; notes and artifacts stay in `longhaul session show`"

@@ -7,6 +7,7 @@ use longhaul_events::{Choice, CloseOutcome, Content, Frame, Place, Reason, Sessi
 use serde_json::Value;
 
 use super::{Found, Walk, id_of};
+use crate::parking::ParkCode;
 use crate::workflow::step::{Count, Loop, LoopOver, OnMax, Todo};
 use crate::workflow::{Step, StepKind, Workflow, answer};
 
@@ -165,15 +166,13 @@ impl<'a> Walk<'a> {
         let found = scope.lookup(list);
         let Some(Value::Array(items)) = found.value() else {
             let seen = found.value().map_or("not set", kind_of);
-            return Err(vec![Reason::new(
-                "list_expected",
+            return Err(vec![ParkCode::ListExpected.reason(
                 format!("`{}` goes through the list `{list}`, which is {seen}", step.id),
                 format!("answer again and set `{list}` to a JSON array"),
             )]);
         };
         if items.len() as u64 > max {
-            return Err(vec![Reason::new(
-                "list_too_long",
+            return Err(vec![ParkCode::ListTooLong.reason(
                 format!("`{list}` has {} items, and `{}` allows {max}", items.len(), step.id),
                 "answer again with a shorter list: merge items or leave some for later",
             )]);
@@ -193,8 +192,7 @@ impl<'a> Walk<'a> {
             other => other.as_u64(),
         };
         number.ok_or_else(|| {
-            vec![Reason::new(
-                "number_expected",
+            vec![ParkCode::NumberExpected.reason(
                 format!("`{}` counts to `{path}`, which is {}", step.id, kind_of(&value)),
                 format!("answer again and set `{path}` to a whole number"),
             )]
@@ -269,8 +267,7 @@ fn kind_of(value: &Value) -> &'static str {
 }
 
 fn loop_parked(step: &Step, why: &str) -> Reason {
-    Reason::new(
-        "loop_at_its_bound",
+    ParkCode::LoopAtItsBound.reason(
         format!("loop `{}` stopped: {why}", step.id),
         "a person looks at what the iterations did, then rewinds or cancels the session",
     )

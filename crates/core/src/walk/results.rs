@@ -7,6 +7,7 @@ use longhaul_events::{CloseOutcome, Content, GateKind, Reason, SessionEvent, Ste
 use serde_json::Value;
 
 use super::{Found, Walk, Way};
+use crate::parking::ParkCode;
 use crate::workflow::answer::{Accepted, Decision};
 use crate::workflow::scope::cut;
 use crate::workflow::step::{Gate, GateBy, Gather, LoopOver, Todo};
@@ -139,13 +140,12 @@ impl<'a> Walk<'a> {
                  `longhaul session show {session}` has the whole output"
             )
         };
-        Reason::new("not_passed", format!("`{id}` did not pass: {outcome}{because}"), fix)
+        ParkCode::NotPassed.reason(format!("`{id}` did not pass: {outcome}{because}"), fix)
     }
 }
 
 fn nothing_gathered(gather: &Gather) -> Reason {
-    Reason::new(
-        "nothing_gathered",
+    ParkCode::NothingGathered.reason(
         format!("nothing was found for `{}`", gather.what),
         format!("put one in a place that the step looks at, or start with var `{}`", gather.into),
     )

@@ -4,6 +4,6 @@ mod corpus;
 mod ending;
 mod library;
 mod loops;
-pub(super) mod play;
+pub(crate) mod play;
 mod start;
 mod ways;

@@ -1,7 +1,7 @@
 //! What whoever drives a session gets to see: one object, the same at the shell and over MCP.
 
 use longhaul_events::{Channel, CloseOutcome, GateKind, NodeId, Nonce, Place, Reason, SessionId, StepId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::step;
@@ -52,7 +52,8 @@ pub struct Working {
     pub retry_after_ms: u64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// How many steps are done, of how many. Those that were passed over count as done: they are behind.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
     pub done: usize,
     pub total: usize,
@@ -92,7 +93,7 @@ pub enum Shown {
     },
     Closed {
         outcome: CloseOutcome,
-        /// Where it last stood, and can be taken up again.
+        /// Where it last stood, unless it came to its end.
         last: Option<StepId>,
     },
 }
@@ -142,7 +143,14 @@ pub fn view(workflow: &Workflow, session: &Session, shown: Shown, warnings: Vec<
             view.stand_at(workflow, &step);
             view.blocked = Some(Blocked { reasons });
         }
-        Shown::Closed { outcome, last } => view.show_end(session, &outcome, last.as_ref()),
+        Shown::Closed { outcome, last } => {
+            view.progress = match (&outcome, &last) {
+                (CloseOutcome::Completed, _) => Progress { done: view.progress.total, ..view.progress },
+                (_, Some(step)) => progress_at(workflow, &step.0),
+                (_, None) => view.progress,
+            };
+            view.show_end(session, &outcome, last.as_ref());
+        }
     }
     view
 }
@@ -171,15 +179,10 @@ impl StepView {
     }
 
     fn show_end(&mut self, session: &Session, outcome: &CloseOutcome, last: Option<&StepId>) {
-        let finished = usize::try_from(session.steps_finished).unwrap_or(usize::MAX);
-        self.progress.done = finished.min(self.progress.total);
         self.is_complete = *outcome == CloseOutcome::Completed;
         let id = session.id;
         let (code, message, fix) = match outcome {
-            CloseOutcome::Completed => {
-                self.progress.done = self.progress.total;
-                return;
-            }
+            CloseOutcome::Completed => return,
             CloseOutcome::Cancelled { by, reason } => {
                 let because = reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
                 let message = format!("the session was cancelled by {by}{because}");
@@ -205,7 +208,7 @@ impl StepView {
 }
 
 /// What is done when one comes to this step. A follow-up is one step more than the workflow has.
-fn progress_at(workflow: &Workflow, id: &str) -> Progress {
+pub(crate) fn progress_at(workflow: &Workflow, id: &str) -> Progress {
     let steps = workflow.all_steps();
     let total = leaves(&steps);
     match steps.iter().position(|step| step.id == id) {

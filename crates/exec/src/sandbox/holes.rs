@@ -61,6 +61,7 @@ const NO_SECOND_WALL: Hole = Hole {
 
 /// What this sandbox would not hold on a machine with this ability.
 pub fn holes(sandbox: &Sandbox, ability: &Ability) -> Vec<Hole> {
+    let changes_anything = !(sandbox.writable.is_empty() && sandbox.caches.is_empty());
     let scoped = ability.landlock_abi >= 6;
     let open = sandbox.network == Network::Open;
     let mut holes = Vec::new();
@@ -71,14 +72,14 @@ pub fn holes(sandbox: &Sandbox, ability: &Ability) -> Vec<Hole> {
     };
     match sandbox.level {
         Level::Full => {
-            add(!sandbox.writable.is_empty(), CHECKOUT);
+            add(changes_anything, CHECKOUT);
             add(true, BOUND_PATHS);
             add(ability.landlock_abi == 0, NO_SECOND_WALL);
             add(open, OPEN_NETWORK);
             add(open && !scoped, ABSTRACT_SOCKETS);
         }
         Level::Reduced => {
-            add(!sandbox.writable.is_empty(), CHECKOUT);
+            add(changes_anything, CHECKOUT);
             add(true, BOUND_PATHS);
             add(ability.landlock_abi < 9, PATHNAME_SOCKETS);
             add(true, METADATA);

@@ -9,7 +9,9 @@ use landlock::{
     PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, RulesetError, RulesetStatus,
     Scope,
 };
+use rustix::fs::{FileType, fstat};
 
+use super::opened::opened;
 use super::plan::Plan;
 use super::{Level, Network, layout};
 
@@ -66,7 +68,7 @@ fn build(plan: &Plan) -> Result<RulesetCreated, RulesetError> {
         Level::Reduced | Level::None => ruleset = allow_system(ruleset, plan)?,
     }
     for path in &plan.writable {
-        ruleset = allow(ruleset, path, all)?;
+        ruleset = allow_unmoved(ruleset, path, all)?;
     }
     Ok(ruleset)
 }
@@ -110,6 +112,18 @@ fn allow(
     let Ok(opened) = PathFd::new(path) else { return Ok(ruleset) };
     let access = if path.is_dir() { access } else { access & AccessFs::from_file(NEWEST) };
     ruleset.add_rule(PathBeneath::new(opened, access))
+}
+
+/// The same for what is at this very path, where others may write and a link may have come in its place.
+fn allow_unmoved(
+    ruleset: RulesetCreated,
+    path: &Path,
+    access: BitFlags<AccessFs>,
+) -> Result<RulesetCreated, RulesetError> {
+    let Ok(found) = opened(path) else { return Ok(ruleset) };
+    let is_directory = fstat(&found).is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_dir());
+    let access = if is_directory { access } else { access & AccessFs::from_file(NEWEST) };
+    ruleset.add_rule(PathBeneath::new(found, access))
 }
 
 #[cfg(test)]

@@ -28,7 +28,11 @@ pub(crate) fn profile(sandbox: &Sandbox, directory: &Path) -> String {
     SYSTEM.iter().for_each(|path| rule("allow file-read*", Path::new(path)));
     sandbox.read_only.iter().for_each(|path| rule("allow file-read*", path));
     rule("allow file-read*", directory);
-    sandbox.writable.iter().for_each(|path| rule("allow file-read* file-write*", path));
+    sandbox
+        .writable
+        .iter()
+        .chain(&sandbox.caches)
+        .for_each(|path| rule("allow file-read* file-write*", path));
     sandbox.hidden.iter().for_each(|path| rule("deny file-read* file-write*", path));
     text.push_str("(allow file-write-data (literal \"/dev/null\") (literal \"/dev/zero\"))\n");
     match (sandbox.network, &sandbox.gateway) {

@@ -66,8 +66,9 @@ impl Plan {
         }
         read_only.sort();
         read_only.dedup();
-        let writable: Vec<PathBuf> =
-            sandbox.writable.iter().map(|path| real(path)).collect::<Result<_, _>>()?;
+        let writable = sandbox.writable.iter().map(|path| real(path));
+        let caches = sandbox.caches.iter().map(|path| unmoved(path));
+        let writable: Vec<PathBuf> = writable.chain(caches).collect::<Result<_, _>>()?;
         let secrets = layout::SECRETS.iter().map(Path::new);
         let hidden = secrets.chain(sandbox.hidden.iter().map(PathBuf::as_path));
         let hidden: Vec<PathBuf> = hidden.filter_map(|path| path.canonicalize().ok()).collect();
@@ -180,6 +181,16 @@ fn real(path: &Path) -> Result<PathBuf, Refusal> {
     path.canonicalize().map_err(|source| Refusal::Path { path: path.to_path_buf(), source })
 }
 
+/// A path that somebody has judged, if it still leads where it says.
+fn unmoved(path: &Path) -> Result<PathBuf, Refusal> {
+    let real = real(path)?;
+    if real == path {
+        return Ok(real);
+    }
+    let source = io::Error::other(format!("it leads to `{}` by now", real.display()));
+    Err(Refusal::Path { path: path.to_path_buf(), source })
+}
+
 /// With the root itself, or with what the kernel shows of all processes and devices, nothing would be outside.
 fn refuse_whole_system<'a>(mut bound: impl Iterator<Item = &'a PathBuf>) -> Result<(), Refusal> {
     let is_system = |path: &PathBuf| {
@@ -242,6 +253,24 @@ mod tests {
             let read_only = Sandbox::new(Level::Reduced, "/home/nobody").read_only(path);
             assert!(matches!(plan(&read_only), Err(Refusal::Path { .. })), "{path}");
         }
+    }
+
+    #[test]
+    fn a_cache_that_was_replaced_by_a_link_or_lies_behind_one_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        for name in ["outer/inner", "elsewhere/inner"] {
+            fs::create_dir_all(top.join(name)).unwrap();
+        }
+        let sandbox = Sandbox::new(Level::Full, "/home/nobody").cache(top.join("outer/inner"));
+        assert_eq!(plan(&sandbox).unwrap().writable, [top.join("outer/inner")]);
+        fs::remove_dir(top.join("outer/inner")).unwrap();
+        std::os::unix::fs::symlink(top.join("elsewhere"), top.join("outer/inner")).unwrap();
+        assert!(matches!(plan(&sandbox), Err(Refusal::Path { .. })));
+        fs::remove_file(top.join("outer/inner")).unwrap();
+        fs::remove_dir(top.join("outer")).unwrap();
+        std::os::unix::fs::symlink(top.join("elsewhere"), top.join("outer")).unwrap();
+        assert!(matches!(plan(&sandbox), Err(Refusal::Path { .. })));
     }
 
     #[test]

@@ -17,8 +17,11 @@ pub struct Sandbox {
     pub network: Network,
     /// Seen and run, never changed. System directories are there already.
     pub read_only: Vec<PathBuf>,
-    /// The checkout and declared caches.
+    /// The checkout, and what a person names for one command.
     pub writable: Vec<PathBuf>,
+    /// Changed too, and nowhere but at these very paths: somebody has judged where they lie, and another program that may
+    /// write above one could put a link in its place since. A link on the way is refused.
+    pub caches: Vec<PathBuf>,
     /// Kept out of what is bound otherwise; nothing may be bound below.
     pub hidden: Vec<PathBuf>,
     /// The variables of our own environment that are handed on. What the program sets itself always is.
@@ -70,8 +73,8 @@ pub enum Network {
 /// Bounds for each process, and for what all of them write outside of the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Processes and threads at once. Below level full the system counts all that the user has. The superuser's
-    /// are not counted.
+    /// Processes and threads at once. Below level full the system counts all that the user has, so there it only keeps
+    /// the machine from running out of them. The superuser's are not counted.
     pub processes: Option<u64>,
     pub file_bytes: Option<u64>,
     pub open_files: Option<u64>,
@@ -128,13 +131,15 @@ impl Sandbox {
     pub fn new(level: Level, home: impl Into<PathBuf>) -> Self {
         let processes = match level {
             Level::Full => Some(4096),
-            Level::Reduced | Level::None => None,
+            // Above what a desktop with many programs has, and below what a system has room for.
+            Level::Reduced | Level::None => Some(16_384),
         };
         Self {
             level,
             network: Network::None,
             read_only: Vec::new(),
             writable: Vec::new(),
+            caches: Vec::new(),
             hidden: Vec::new(),
             variables: layout::VARIABLES.iter().map(OsString::from).collect(),
             home: home.into(),
@@ -159,6 +164,12 @@ impl Sandbox {
     /// Adds a path that can be changed.
     pub fn writable(mut self, path: impl AsRef<Path>) -> Self {
         self.writable.push(path.as_ref().to_path_buf());
+        self
+    }
+
+    /// Adds a path that can be changed and must be where it was judged to be.
+    pub fn cache(mut self, path: impl AsRef<Path>) -> Self {
+        self.caches.push(path.as_ref().to_path_buf());
         self
     }
 

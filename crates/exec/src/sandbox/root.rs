@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Access, CWD, access};
+use rustix::fs::{Access, CWD, FileType, access, fstat};
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags, OpenTreeFlags,
     UnmountFlags, fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, mount_change,
@@ -16,6 +16,7 @@ use rustix::mount::{
 
 use super::init::{Doing as _, Failed};
 use super::layout;
+use super::opened::opened;
 use super::plan::Plan;
 use super::sys::{self, Depth};
 
@@ -88,17 +89,29 @@ fn gather(plan: &Plan) -> Result<Vec<Tree>, Failed> {
     paths
         .into_iter()
         .map(|(path, attributes)| {
-            take(path, attributes).map_err(|source| Failed::new(format!("bind `{}`", path.display()), source))
+            take_unmoved(path, attributes)
+                .map_err(|source| Failed::new(format!("bind `{}`", path.display()), source))
         })
         .collect()
 }
 
+const TAKEN: OpenTreeFlags =
+    OpenTreeFlags::OPEN_TREE_CLONE.union(OpenTreeFlags::OPEN_TREE_CLOEXEC).union(OpenTreeFlags::AT_RECURSIVE);
+
+/// Takes up what a path of the machine leads to.
 fn take(path: &Path, attributes: u64) -> io::Result<Tree> {
-    let flags =
-        OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC | OpenTreeFlags::AT_RECURSIVE;
-    let mount = open_tree(CWD, path, flags)?;
+    let mount = open_tree(CWD, path, TAKEN)?;
     sys::mount_setattr(&mount, Depth::All, attributes)?;
     Ok(Tree { target: path.to_path_buf(), mount, is_directory: path.is_dir() })
+}
+
+/// Takes up what is at this very path, where others may write and a link may have come in its place.
+fn take_unmoved(path: &Path, attributes: u64) -> io::Result<Tree> {
+    let found = opened(path)?;
+    let mount = open_tree(&found, c"", TAKEN | OpenTreeFlags::AT_EMPTY_PATH)?;
+    sys::mount_setattr(&mount, Depth::All, attributes)?;
+    let is_directory = FileType::from_raw_mode(fstat(&found)?.st_mode) == FileType::Directory;
+    Ok(Tree { target: path.to_path_buf(), mount, is_directory })
 }
 
 fn fresh(kind: &str, options: &[(&str, &str)], attributes: MountAttrFlags) -> io::Result<OwnedFd> {

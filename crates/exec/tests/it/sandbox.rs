@@ -280,6 +280,102 @@ fn a_tree_that_forks_as_fast_as_it_dies_and_hides_is_killed() {
     assert!(folder.path().join("relay.sh.ran").exists());
 }
 
+/// Two sessions have caches, one of them inside of the other's: whoever has the outer one puts a link in place of the
+/// inner one, again and again, so that it also happens between the judgement and the binding.
+#[test]
+fn a_cache_that_another_program_swaps_for_a_link_never_lets_anything_else_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let top = folder.path().canonicalize().unwrap();
+    let (cache, outside) = (top.join("outer/inner"), top.join("outside"));
+    for path in [&cache, &outside, &top.join("checkout")] {
+        fs::create_dir_all(path).unwrap();
+    }
+    let done = top.join("outer/done");
+    let swapping = sh(
+        "ln -s ../outside link; until [ -e done ]; do mv -T inner aside && mv -T link inner; mv -T inner link && mv -T aside inner; done",
+    );
+    let swapping = swapping.directory(top.join("outer"));
+    let swapper = start(&swapping.sandbox(sandbox(Level::Full).writable(top.join("outer")))).unwrap();
+    let (mut ran, mut refused) = (0, 0);
+    for round in 0..60 {
+        for level in [Level::Full, Level::Reduced] {
+            let sandbox = sandbox(level).writable(top.join("checkout")).cache(&cache);
+            let script = format!("touch {0}/escaped-{round} || true", cache.display());
+            let script = format!("{script}; touch {0}/escaped || true", outside.display());
+            match run(&sh(&script).directory(top.join("checkout")).sandbox(sandbox)) {
+                Ok(finished) if finished.succeeded() => ran += 1,
+                Ok(finished) => panic!("{}", finished.stderr.to_text()),
+                Err(_) => refused += 1,
+            }
+        }
+    }
+    fs::write(done, "").unwrap();
+    swapper.wait().unwrap();
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{ran} ran, {refused} were refused");
+    assert!(ran > 0 && refused > 0, "{ran} ran, {refused} were refused");
+}
+
+#[test]
+fn a_fork_bomb_is_held_by_the_limit_while_others_work_and_is_dead_afterwards() {
+    const MOST: u64 = 120;
+    let is_superuser = rustix::process::getuid().is_root();
+    for level in LEVELS {
+        let folder = tempfile::tempdir().unwrap();
+        let bomb = folder.path().join("bomb.sh");
+        // The superuser's processes are not counted by the system, so theirs end by themselves at twice the limit.
+        let generations = if is_superuser { 7 } else { 1000 };
+        // Nobody starts anything else, so that all of them are found by their name.
+        let script = "[ $1 -gt 0 ] && { sh $0 $(($1 - 1)) & sh $0 $(($1 - 1)) & }; read line < fifo";
+        fs::write(&bomb, script).unwrap();
+        let processes = match level {
+            Level::Full => MOST,
+            Level::Reduced | Level::None => MOST + tasks_of_this_user(),
+        };
+        let limits = Limits { processes: Some(processes), ..Limits::default() };
+        let name = bomb.display().to_string();
+        let program = sh(&format!("mkfifo fifo; sh '{name}' {generations} 2>/dev/null & exec sleep 600"))
+            .directory(folder.path());
+        let program = program.timeout(Duration::from_mins(2)).grace(Duration::from_millis(50));
+        let running = start(&program.sandbox(sandbox(level).writable(folder.path()).limits(limits))).unwrap();
+        wait_until("the bomb has gone off", || count_with_argument(&name) > 40);
+        let began = Instant::now();
+        let mut seen = 0;
+        while began.elapsed() < Duration::from_secs(2) {
+            seen = seen.max(count_with_argument(&name));
+            assert!(run(&sh("true").directory("/").sandbox(sandbox(Level::Full))).unwrap().succeeded());
+        }
+        let finished = running.kill().unwrap();
+        assert_eq!(finished.outcome, Outcome::Stopped, "{level:?}");
+        assert_eq!(count_with_argument(&name), 0, "{level:?}: nothing of it is left");
+        let most = if is_superuser { 3 * MOST } else { processes };
+        assert!(seen <= usize::try_from(most).unwrap(), "{level:?}: {seen} at once");
+    }
+}
+
+/// How many processes and threads the limit counts that are there already.
+fn tasks_of_this_user() -> u64 {
+    let own = rustix::process::getuid().as_raw();
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let texts = entries.filter_map(|entry| fs::read_to_string(entry.path().join("status")).ok());
+    let field = |text: &str, name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u32>().ok()
+    };
+    let own = texts.filter(|text| field(text, "Uid:") == Some(own));
+    own.filter_map(|text| field(&text, "Threads:")).map(u64::from).sum()
+}
+
+#[test]
+fn every_level_limits_processes_unless_told_otherwise() {
+    for (level, most) in [(Level::Full, "4096"), (Level::Reduced, "16384"), (Level::None, "16384")] {
+        let finished =
+            run(&Program::new("bash").args(["-c", "ulimit -u"]).directory("/").sandbox(sandbox(level)));
+        let text = finished.unwrap().stdout.to_text();
+        let limit: u64 = text.trim().parse().unwrap();
+        assert!(limit <= most.parse().unwrap(), "{level:?}: {text}");
+    }
+}
+
 #[test]
 fn many_at_once_do_not_get_in_each_others_way() {
     let threads: Vec<_> = (0..16)

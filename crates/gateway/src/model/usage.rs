@@ -9,7 +9,7 @@ use crate::upstream::Protocol;
 /// Of a whole answer this much is kept to be read at its end; of a line of a stream too.
 const MOST_KEPT: usize = 8 * 1024 * 1024;
 /// Where nobody says how many tokens there are, this many bytes are one.
-const BYTES_PER_TOKEN: u64 = 4;
+pub(super) const BYTES_PER_TOKEN: u64 = 4;
 
 /// How an answer comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,3 +6,4 @@ mod hostile;
 mod model;
 mod proxy;
 mod support;
+mod tls;

@@ -1,7 +1,7 @@
 //! The model endpoint: the token for the key, what is counted, and what is cut.
 
 use std::collections::BTreeMap;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write as _};
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -266,6 +266,70 @@ fn a_provider_that_is_not_there_is_an_error_that_may_pass() {
     let world = Made { upstreams: upstreams(gone), ..Made::default() }.open();
     let answer = ask(&world, "anthropic/v1/messages", &key(&world));
     assert!(status(&answer) == 502 && answer.contains("api_error"), "{answer}");
+}
+
+/// What is counted for a request that the provider has and that no head of an answer came for.
+fn counted_without_an_answer(leave: fn(std::net::TcpStream, std::os::unix::net::UnixStream)) -> Vec<Usage> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let book = Arc::new(Book::default());
+    let upstreams = upstreams(listener.local_addr().unwrap());
+    let world = Made { upstreams, meter: book.clone(), ..Made::default() }.open();
+    let mut client = world.connect();
+    let length = ASK.len();
+    write!(
+        client,
+        "POST /model/anthropic/v1/messages HTTP/1.1\r\nHost: x\r\n{}Content-Length: {length}\r\n\r\n{ASK}",
+        key(&world)
+    )
+    .unwrap();
+    let (mut provider, _) = listener.accept().unwrap();
+    let mut heard = Vec::new();
+    while !heard.ends_with(ASK.as_bytes()) {
+        let mut piece = [0; 1024];
+        let length = provider.read(&mut piece).unwrap();
+        heard.extend_from_slice(&piece[..length]);
+    }
+    assert!(book.counted.lock().unwrap().is_empty());
+    leave(provider, client);
+    let start = std::time::Instant::now();
+    while book.counted.lock().unwrap().is_empty() && start.elapsed() < std::time::Duration::from_secs(30) {
+        // tidy: the meter has nobody to wake
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    world.lives();
+    book.counted.lock().unwrap().clone()
+}
+
+#[test]
+fn whoever_leaves_before_an_answer_comes_has_used_what_the_request_may_cost() {
+    let input_tokens = u64::try_from(ASK.len().div_ceil(4)).unwrap();
+    let most = Usage {
+        request: 0,
+        provider: "anthropic".to_owned(),
+        model: Some("m-1".to_owned()),
+        input_tokens,
+        cache_read_tokens: 0,
+        cache_write_tokens: 0,
+        output_tokens: 64,
+        source: UsageSource::Estimated,
+    };
+    let client_leaves = counted_without_an_answer(|mut provider, client| {
+        drop(client);
+        assert_eq!(provider.read(&mut [0; 16]).unwrap_or(0), 0, "the provider is left too");
+    });
+    assert_eq!(client_leaves, std::slice::from_ref(&most));
+    let provider_leaves = counted_without_an_answer(|provider, client| {
+        drop(provider);
+        assert_eq!(status(&rest_of_head(client)), 502);
+    });
+    assert_eq!(provider_leaves, [most]);
+}
+
+/// As much as shows how it ended.
+fn rest_of_head(mut client: impl Read) -> String {
+    let mut piece = [0; 1024];
+    let length = client.read(&mut piece).unwrap();
+    String::from_utf8_lossy(&piece[..length]).into_owned()
 }
 
 #[test]

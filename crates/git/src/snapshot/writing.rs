@@ -1,5 +1,6 @@
 //! From files to a commit in the chain. Nothing counts until the ref of the session is moved, at the very end.
 
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,9 @@ use crate::{CheckoutKind, Error, ObjectId, Repository};
 
 /// Files may change while they are read.
 const ATTEMPTS: usize = 3;
+/// With more files than this, those that changed are written into one pack. Each would be an object of its own, which
+/// takes longer to write than its bytes do, longer to pack, and longest to throw away.
+const MANY_FILES: usize = 1000;
 /// Above this they are put together.
 const MOST_PACKS: usize = 50;
 const AUTHOR: [(&str, &str); 4] = [
@@ -100,7 +104,10 @@ impl Snapshots {
         }
         let adding = ["update-index", "--add", "--remove", "--replace", "-z", "--stdin"];
         let files = joined(listing.files.iter().map(PathBuf::as_path));
-        git().args(adding).stdin(files).run()?.succeeded().map(drop)
+        // What is above the threshold goes into a pack at once, and into the same one.
+        let git =
+            if listing.files.len() > MANY_FILES { git().setting("core.bigFileThreshold=1") } else { git() };
+        git.args(adding).stdin(files).run()?.succeeded().map(drop)
     }
 
     /// The tree of a snapshot, and the commits that it keeps.
@@ -152,13 +159,19 @@ impl Snapshots {
         if let Some(before) = before {
             lines.extend(["^", before.as_str(), "\n"]);
         }
-        let pack = self.repository.git_dir.join("objects/pack/pack");
-        let mut packing: Vec<std::ffi::OsString> =
+        let folder = self.repository.git_dir.join("objects/pack");
+        let mut packing: Vec<OsString> =
             ["pack-objects", "--revs", "--non-empty", "--quiet"].map(Into::into).into();
         if is_partial(&Repository::bare(self.main_dir.clone()))? {
             packing.push("--missing=allow-any".into());
         }
-        packing.push(pack.into());
+        // What lies in a pack of ours already is ours, and is not written twice.
+        packing.extend(packs_in(&folder)?.into_iter().map(|name| {
+            let mut kept = OsString::from("--keep-pack=");
+            kept.push(name);
+            kept
+        }));
+        packing.push(folder.join("pack").into());
         self.git_with(wanted.checkout).args(packing).stdin(lines.into_bytes()).run()?.succeeded()?;
         self.git().args(["prune-packed", "--quiet"]).run()?.succeeded()?;
         self.put_packs_together()
@@ -166,9 +179,7 @@ impl Snapshots {
 
     fn put_packs_together(&self) -> Result<(), Error> {
         let folder = self.repository.git_dir.join("objects/pack");
-        let packs = fs::read_dir(&folder).map_err(Error::file("list", &folder))?.flatten();
-        let packs = packs.filter(|entry| entry.path().extension().is_some_and(|end| end == "pack"));
-        if packs.count() <= MOST_PACKS {
+        if packs_in(&folder)?.len() <= MOST_PACKS {
             return Ok(());
         }
         // Never with `-l`: it leaves out what is also found where we borrow.
@@ -205,6 +216,16 @@ fn commit_in(line: &str) -> Option<ObjectId> {
         ["commit", id, ..] | [_, _, "commit", id] => ObjectId::parse(id),
         _ => None,
     }
+}
+
+/// The names of the packs in a folder.
+fn packs_in(folder: &Path) -> Result<Vec<OsString>, Error> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(Error::file("list", folder))?,
+    };
+    let names = entries.flatten().map(|entry| entry.file_name());
+    Ok(names.filter(|name| Path::new(name).extension().is_some_and(|end| end == "pack")).collect())
 }
 
 fn joined<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<u8> {

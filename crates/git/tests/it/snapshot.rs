@@ -271,6 +271,51 @@ fn many_snapshots_do_not_become_many_packs() {
     assert_eq!(fs::read(work.top().join("x")).unwrap(), b"4");
 }
 
+/// Objects that are a file each.
+fn loose(folder: &std::path::Path) -> usize {
+    let entries = fs::read_dir(folder.join("objects")).unwrap().flatten();
+    let shelves = entries.filter(|entry| entry.file_name().len() == 2);
+    shelves.map(|shelf| fs::read_dir(shelf.path()).unwrap().count()).sum()
+}
+
+#[test]
+fn many_files_are_written_into_one_pack_and_none_of_them_twice() {
+    for kind in [CheckoutKind::Borrowed, CheckoutKind::Linked] {
+        let work = Work::begin(kind);
+        let top = work.top();
+        for number in 0..1500 {
+            write(top, format!("many/{}/{number}", number % 10), format!("the file {number}").as_bytes());
+        }
+        write(top, "many/committed", b"in a commit of the checkout and nowhere else");
+        let commit = work.commit();
+        for number in 0..1500 {
+            write(top, format!("more/{}/{number}", number % 10), format!("file {number} of them").as_bytes());
+        }
+        write(top, "tiny", b"1");
+        let snapshots = work.snapshots();
+        let changes = snapshots.changes(&work.wanted()).unwrap();
+        assert_eq!(changes.len(), 3002);
+        let store = work.place.path.join("snapshots/ws");
+        // The folders, and what is too small for a pack.
+        assert!(loose(&store) < 60, "{kind:?}: {}", loose(&store));
+        let before = contents(top);
+        let snapshot = work.take();
+        assert_eq!((snapshot.left_out.len(), loose(&store)), (0, 0));
+        let packed = git(&store, ["count-objects", "-v"]);
+        let packed = packed.lines().find_map(|line| line.strip_prefix("in-pack: ")).unwrap();
+        let all = git(&store, ["rev-list", "--objects", "--all", "--not", work.base.commit.as_str()]);
+        assert_eq!(packed.parse::<usize>().unwrap(), all.lines().count(), "{kind:?}");
+        // Neither the checkout nor what only it has is needed.
+        work.collect_garbage();
+        for (name, _, _) in &before {
+            fs::remove_file(top.join(OsStr::from_bytes(name))).unwrap();
+        }
+        work.restore(&snapshot);
+        assert!(contents(top) == before, "{kind:?}");
+        assert_eq!(git(&store, ["cat-file", "-t", &commit]), "commit");
+    }
+}
+
 #[test]
 fn repositories_with_longer_ids_work_too() {
     let place = Place::new();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_core::budget::{WallClock, day_of};
 use longhaul_core::cassette::{self, Asked};
-use longhaul_core::conversation::Conversation;
+use longhaul_core::conversation::{Conversation, Unheard};
 use longhaul_core::session::{Actor, Command, NewBudget, Rejection, StopWish};
 use longhaul_events::{
     AgentAct, Content, Epoch, NodeId, Nonce, Reason, Seq, SessionEvent, SessionId, StepId,
@@ -251,6 +251,7 @@ impl Commands {
         self.each_decision(id, turns.read, |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
                 turns.read = turns.read.plus(1);
+                turns.unheard.apply(&event, |words| Ok::<_, Error>(in_words(&*self.shared_value(words)?)))?;
                 match event {
                     SessionEvent::StepHandedOut { node, step, .. } => turns.hand_out(node, step),
                     SessionEvent::DriverExpired { epoch, .. } => turns.death = Some(epoch),
@@ -289,14 +290,16 @@ pub(crate) struct Turns {
     read: Seq,
     /// The last driver whose lease nobody gave back.
     death: Option<Epoch>,
+    unheard: Unheard,
     workflow: String,
     visits: BTreeMap<StepId, u32>,
     steps: BTreeMap<NodeId, (StepId, u32)>,
 }
 
 impl Turns {
-    const fn of(workflow: String) -> Self {
-        Self { read: Seq(0), death: None, workflow, visits: BTreeMap::new(), steps: BTreeMap::new() }
+    fn of(workflow: String) -> Self {
+        let (visits, steps) = (BTreeMap::new(), BTreeMap::new());
+        Self { read: Seq(0), death: None, unheard: Unheard::default(), workflow, visits, steps }
     }
 
     fn hand_out(&mut self, node: NodeId, step: StepId) {
@@ -308,6 +311,11 @@ impl Turns {
     /// Whether the driver before this one died.
     pub(crate) fn follows_death(&self, epoch: Epoch) -> bool {
         self.death.is_some_and(|dead| dead.plus(1) == epoch)
+    }
+
+    /// What somebody said to the agent at steps before this one, and it has not heard.
+    pub(crate) fn unheard_before(&self, node: NodeId) -> Vec<String> {
+        self.unheard.elsewhere(node)
     }
 
     /// Where a session stands that asks at this node.

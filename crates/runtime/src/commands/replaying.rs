@@ -71,7 +71,7 @@ impl Commands {
 
     /// The same as [`Self::assignment`], of a session that is known to have one.
     pub(crate) fn assignment_of(&self, id: SessionId) -> Result<Assignment, Error> {
-        self.assignment(id)?.ok_or(Error::Driven(DrivenError::NotDriven(id)))
+        self.assignment(id)?.ok_or(Error::Driven(DrivenError::NotDriven { id, lacks: "script" }))
     }
 }
 

@@ -19,13 +19,9 @@ pub enum DrivenError {
     #[error("the runner of session `{0}` dies as often as it is started; `longhaul -v runner {0}` tells why")]
     RunnerDies(SessionId),
     #[error(
-        "no agent of ours does the steps of session `{0}`, so there is no budget to change; whoever does them has their own"
+        "no agent of ours drives session `{id}`, so it has no {lacks}; `longhaul session show {id}` tells what happened in it"
     )]
-    NoAgent(SessionId),
-    #[error(
-        "no agent of ours drove session `{0}`, so there is no script of it; `longhaul session show {0}` tells what happened"
-    )]
-    NotDriven(SessionId),
+    NotDriven { id: SessionId, lacks: &'static str },
     #[error(
         "session `{0}` has no snapshot of a worktree of its own to compare with; only what `longhaul run` drove can be replayed"
     )]
@@ -43,8 +39,7 @@ impl DrivenError {
         match self {
             Self::NoWalls { .. } => Some("E0801"),
             Self::UnfitCache { .. } => Some("E0802"),
-            Self::NoAgent(_) => Some("E0901"),
-            Self::NotDriven(_) | Self::NothingToReplay(_) => Some("E0220"),
+            Self::NotDriven { .. } | Self::NothingToReplay(_) => Some("E0220"),
             Self::NoCheckout(_) | Self::RunnerDies(_) | Self::TooMuchToSay(_) | Self::NothingToSay => None,
         }
     }
@@ -52,7 +47,7 @@ impl DrivenError {
     pub(super) const fn kind(&self) -> Kind {
         match self {
             Self::TooMuchToSay(_) | Self::NothingToSay | Self::UnfitCache { .. } => Kind::Usage,
-            Self::NotDriven(_) | Self::NothingToReplay(_) | Self::NoAgent(_) => Kind::Refused,
+            Self::NotDriven { .. } | Self::NothingToReplay(_) => Kind::Refused,
             Self::NoCheckout(_) | Self::RunnerDies(_) | Self::NoWalls { .. } => Kind::Environment,
         }
     }

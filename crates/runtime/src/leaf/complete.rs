@@ -8,11 +8,12 @@ use serde_json::{Map, Value, json};
 use super::{Effect, Leaf, Told, Tool, text};
 use crate::commands::walking::Advance;
 use crate::error::Error;
+use longhaul_core::conversation::COMPLETE_STEP;
 
 const TOKEN: &str = "continueToken";
 
 pub(super) const TOOL: Tool = Tool {
-    name: "complete_step",
+    name: COMPLETE_STEP,
     title: "Complete the step",
     description: "Hand in the finished step and get the next one. The token says which step it is, so the same call \
                   again is safe. Without anything to hand in it shows the step that is open, with its token, and costs \
@@ -43,7 +44,7 @@ fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<Told, Error> {
     let fields = arguments.iter().filter(|(name, _)| *name != TOKEN);
     let payload: Map<String, Value> = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
     if payload.is_empty() {
-        return Ok(Told::Step(Box::new(leaf.system.resume(leaf.commands, leaf.session)?)));
+        return Ok(Told::Step(Box::new(leaf.system.resume_own(leaf.commands, leaf.session)?)));
     }
     let answer = Answer::from_payload(&Value::Object(payload)).map_err(Error::BadAnswer)?;
     let handle = token.ok_or_else(|| Error::BadAnswer(vec![without_token()]))?;

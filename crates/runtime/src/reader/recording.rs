@@ -50,7 +50,7 @@ impl Reader {
             }
         }
         if !is_driven {
-            return Err(Error::Driven(DrivenError::NotDriven(id)));
+            return Err(Error::Driven(DrivenError::NotDriven { id, lacks: "script" }));
         }
         let Recorded { cassette, remarks } = recording.finish(played);
         Ok(RecordedRun { text: cassette::write(&cassette), turns: cassette.turns.len(), remarks })

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use longhaul_agent::tools::{self, Desk, Room, ToolError, Walls};
 use longhaul_agent::{Agent, Fault, Silence, Turn, TurnRequest};
 use longhaul_core::cassette::{Asked, Order, Usage};
-use longhaul_core::conversation::{Conversation, Next};
+use longhaul_core::conversation::{COMPLETE_STEP, Conversation, Next};
 use longhaul_core::session::Tip;
 use longhaul_core::units::show_duration;
 use longhaul_core::workflow::answer::Answer;
@@ -29,7 +29,6 @@ use crate::system::System;
 
 /// How often a pause looks whether the session was stopped.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-const COMPLETE: &str = "complete_step";
 
 /// Somebody who answers turns, and hands to do what it wants done.
 #[derive(Debug)]
@@ -38,6 +37,8 @@ pub(super) struct Driving<'a> {
     pub(super) hands: Hands<'a>,
     /// Whoever drove before died.
     pub(super) after_death: bool,
+    /// What somebody said at earlier steps that it has not heard.
+    pub(super) unheard: Vec<String>,
 }
 
 /// What does the calls, and puts all of it on record.
@@ -86,6 +87,10 @@ impl Driving<'_> {
         let prompt = self.hands.commands.prompt_at(self.hands.id, tip.node)?;
         let acts = self.hands.commands.acts_at(self.hands.id, tip.node)?;
         let mut conversation = Conversation::fold(&acts);
+        let turn = conversation.last_turn().map_or(1, |last| last + 1);
+        let told =
+            std::mem::take(&mut self.unheard).into_iter().map(|words| AgentAct::Nudged { turn, words });
+        self.hands.record(&mut conversation, &told.collect::<Vec<_>>())?;
         if self.after_death {
             let news = interrupted::news(&acts, &conversation);
             self.hands.record(&mut conversation, news.as_slice())?;
@@ -94,7 +99,7 @@ impl Driving<'_> {
             self.hands.listen(&mut ear, &mut conversation)?;
             match conversation.next() {
                 Next::Ask { turn, pause_ms } => {
-                    self.hands.pause(Duration::from_millis(pause_ms));
+                    self.hands.wait_for_room(pause_ms);
                     if self.hands.stop.is_stopped() {
                         return Ok(());
                     }
@@ -129,7 +134,7 @@ impl Driving<'_> {
                         .record(&mut conversation, &[AgentAct::Nudged { turn, words: words.to_owned() }])?;
                 }
                 Next::Stop(stop) => {
-                    if self.hands.park(giving_up::reason(stop), ear)? == Way::Left {
+                    if self.hands.park(giving_up::reason(self.hands.id, stop), ear)? == Way::Left {
                         return Ok(());
                     }
                 }
@@ -188,6 +193,13 @@ impl Hands<'_> {
         })
     }
 
+    /// Waits before a turn is asked again, no longer than the session may go on: what comes then is not asked for.
+    fn wait_for_room(&self, ms: u64) {
+        if ms > 0 {
+            self.pause(Duration::from_millis(ms).min(self.limits.time_left()));
+        }
+    }
+
     /// Waits for an agent that says nothing, as long as anybody would and the session may. Says how long that was.
     fn endure(&self, ms: u64) -> u64 {
         let start = Instant::now();
@@ -233,10 +245,7 @@ impl Hands<'_> {
                 acts.push(start);
             }
             self.put_down(ear, conversation, &acts)?;
-            let Some(ended) = self.make(conversation, turn, &calls)? else {
-                self.pass_on(ear, conversation)?;
-                return Ok(Way::Left);
-            };
+            let Some(ended) = self.make(conversation, turn, &calls)? else { return Ok(Way::Left) };
             acts = ended;
         }
     }
@@ -251,7 +260,7 @@ impl Hands<'_> {
         let wanted: Vec<(u32, AgentCall)> =
             calls.iter().filter_map(|call| Some((*call, conversation.call(turn, *call)?.clone()))).collect();
         if let [(call, only)] = wanted.as_slice() {
-            let ended = if only.tool == COMPLETE {
+            let ended = if only.tool == COMPLETE_STEP {
                 let Some(ended) = self.complete(only)? else { return Ok(None) };
                 ended
             } else {
@@ -283,7 +292,8 @@ impl Hands<'_> {
         let refused =
             |text: String| Ended { outcome: CallOutcome::Refused, exit: None, text, ms: elapsed(start) };
         if let Some(tool) = tools::find(&call.tool) {
-            return match tool.call(&Desk { room: self.room, walls: self.walls }, &arguments) {
+            let desk = Desk { room: self.room, walls: self.walls, scrubber: self.commands.scrubber() };
+            return match tool.call(&desk, &arguments) {
                 Ok(answer) => {
                     let cut_short = self.stop.was_cut_short().filter(|_| answer.exit.is_none());
                     let was_ended = answer.exit.is_none() && self.stop.was_forced();
@@ -300,7 +310,7 @@ impl Hands<'_> {
                 Err(ToolError::Broken(broken)) => Err(Error::Tool(broken)),
             };
         }
-        let Some(tool) = leaf::TOOLS.iter().find(|tool| tool.name == call.tool && tool.name != COMPLETE)
+        let Some(tool) = leaf::TOOLS.iter().find(|tool| tool.name == call.tool && tool.name != COMPLETE_STEP)
         else {
             return Ok(refused(format!("there is no tool `{}`", call.tool)));
         };
@@ -309,7 +319,7 @@ impl Hands<'_> {
             Ok(Told::Said { words, .. }) => {
                 Ok(Ended { outcome: CallOutcome::Done, exit: None, text: words, ms: elapsed(start) })
             }
-            Ok(Told::Step(_)) => Ok(refused("only `complete_step` hands a step in".to_owned())),
+            Ok(Told::Step(_)) => Ok(refused(format!("only `{COMPLETE_STEP}` hands a step in"))),
             Err(Error::BadAnswer(reasons)) => Ok(refused(words(&reasons))),
             Err(error) => Err(error),
         }

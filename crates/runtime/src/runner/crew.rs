@@ -2,24 +2,24 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_agent::tools::{Room, Walls as AgentWalls};
+use longhaul_agent::tools::{Room, Walls};
 use longhaul_agent::{Agent, Rehearsal, Silence, TurnRequest};
 use longhaul_core::cassette;
-use longhaul_core::config::SetupCommand;
+use longhaul_core::config::{SandboxLevel, SandboxNetwork, SetupCommand};
 use longhaul_core::conversation::Conversation;
 use longhaul_core::session::{KeptAs, Rejection, Tip, Workplace};
 use longhaul_events::{Epoch, NodeId, OwnCheckout, SessionId};
-use longhaul_exec::sandbox::{Level, Network, Sandbox};
+use longhaul_exec::sandbox::Sandbox;
 use longhaul_exec::{Error as ExecError, Finished, Program};
 use serde::{Deserialize, Serialize};
 
 use super::limits::Limits;
 use super::preparing::Ready;
-use super::{Driven, StopSwitch, leftovers};
+use super::{Driven, StopSwitch, hidden, leftovers};
 use crate::commands::Commands;
 use crate::commands::acting::Turns;
 use crate::error::Error;
-use crate::gateway::{Gateway, Token, Walls};
+use crate::gateway::{Gateway, Token, WayOut};
 use crate::runner::agent::{Driving, Hands};
 use crate::sandbox::{Surroundings, everyday};
 use crate::system::System;
@@ -32,7 +32,7 @@ pub(crate) struct Assignment {
     pub cassette: String,
     /// Its name, for whoever reads an error.
     pub path: String,
-    pub level: Walled,
+    pub level: SandboxLevel,
     /// What makes the checkout ready, as it was configured when the session began.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub setup: Vec<SetupCommand>,
@@ -59,29 +59,10 @@ impl Assignment {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PinnedReach {
-    pub network: Networked,
+    pub network: SandboxNetwork,
     pub hosts: Vec<String>,
     /// As they were written, with `~`.
     pub caches: Vec<String>,
-}
-
-/// What a session can reach.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Networked {
-    #[default]
-    None,
-    AllowList,
-    Open,
-}
-
-/// How strong the walls are that a session asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Walled {
-    Full,
-    Reduced,
-    None,
 }
 
 /// An agent at work.
@@ -126,8 +107,8 @@ impl Crew {
         id: SessionId,
         token: &Token,
     ) -> Result<Gateway, Error> {
-        let walls = Walls { system, session: id, reach: &self.reach, token };
-        let (gateway, sandbox) = walls.open(self.walls.clone())?;
+        let way_out = WayOut { system, session: id, reach: &self.reach, token };
+        let (gateway, sandbox) = way_out.open(self.walls.clone())?;
         self.sandbox = sandbox;
         Ok(gateway)
     }
@@ -135,25 +116,13 @@ impl Crew {
 
 /// The checkout can be changed, and the objects that it borrows can be read. Nothing else of ours is there.
 fn walls(system: &System, assignment: &Assignment, own: &OwnCheckout, checkout: &Path) -> Sandbox {
-    let level = match assignment.level {
-        Walled::Full => Level::Full,
-        Walled::Reduced => Level::Reduced,
-        Walled::None => Level::None,
-    };
     let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/home"));
     let surroundings = Surroundings { directory: checkout, home: &home };
     let objects = Path::new(&own.main_dir).join("objects");
-    let network = match assignment.reach.network {
-        Networked::None => Network::None,
-        Networked::AllowList => Network::AllowList,
-        Networked::Open => Network::Open,
-    };
-    let mut sandbox = everyday(level, network, &surroundings).read_only(objects);
+    let mut sandbox = everyday(assignment.level, assignment.reach.network, &surroundings).read_only(objects);
     // What relays to the gateway has to be there. Only the file itself: beside it may lie anything.
     sandbox.read_only.extend(std::env::current_exe());
-    [system.places().data.join("longhaul.db"), system.places().config.clone()]
-        .into_iter()
-        .fold(sandbox, Sandbox::hide)
+    hidden::ours(system.places(), checkout, &sandbox).into_iter().fold(sandbox, Sandbox::hide)
 }
 
 /// The walls around one command.
@@ -165,7 +134,7 @@ pub(super) struct Around<'a> {
     stop: &'a StopSwitch,
 }
 
-impl AgentWalls for Around<'_> {
+impl Walls for Around<'_> {
     fn run(&self, program: Program) -> Result<Finished, ExecError> {
         let program = program
             .sandbox(self.sandbox.clone())
@@ -211,7 +180,7 @@ impl Driven<'_> {
 
     /// What a driver that died left behind must not go on beside us, and what it had done is kept before it is touched.
     fn clear_up(&self) -> Result<(), Error> {
-        leftovers::end(self.commands, self.id, (self.label, self.epoch))?;
+        leftovers::end(self.commands, self.id, self.latest())?;
         if self.system.bring_back(self.commands, self.id)?.is_none() && self.epoch > Epoch(1) {
             self.keep("somebody else drives from here on")?;
         }
@@ -243,6 +212,7 @@ impl Driven<'_> {
     fn one_step(&self, crew: &mut Crew, tip: &Tip, stop: &StopSwitch) -> Result<(), Error> {
         self.commands.catch_up(self.id, &mut crew.turns)?;
         let asked = crew.turns.asked(tip.node).ok_or(Rejection::NoSuchNode { node: tip.node })?;
+        let unheard = crew.turns.unheard_before(tip.node);
         let after_death = crew.turns.follows_death(self.epoch);
         let walls = self.walls(&crew.sandbox, stop);
         let limits = Limits {
@@ -262,7 +232,7 @@ impl Driven<'_> {
             walls: &walls,
             stop,
         };
-        Driving { agent: crew.agent.as_mut(), hands, after_death }.step(tip, &asked)
+        Driving { agent: crew.agent.as_mut(), hands, after_death, unheard }.step(tip, &asked)
     }
 
     /// Gives the lease back, unless it went with the end of the session or with a step that was given up. A session that

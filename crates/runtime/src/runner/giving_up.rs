@@ -1,28 +1,26 @@
 //! What a person is told when an agent does not get on.
 
-use longhaul_agent::tools::CANNOT_RUN;
+use longhaul_agent::tools::{CANNOT_ENTER, CANNOT_RUN};
 use longhaul_core::conversation::{Stop, Stuck, Unexpected};
-use longhaul_core::outcome::{CHECKOUT_GONE, NO_AGENT, NO_SANDBOX};
-use longhaul_events::{Reason, TurnFault};
+use longhaul_core::parking::ParkCode;
+use longhaul_events::{Reason, SessionId, TurnFault};
 
 use crate::error::{DrivenError, Error};
 
 /// Why the step was given up, with what can be done about it.
-pub(super) fn reason(stop: Stop) -> Reason {
-    let go_on =
-        "tell the agent something with `longhaul session steer`, or go back with `longhaul session rewind`";
+pub(super) fn reason(id: SessionId, stop: Stop) -> Reason {
+    let go_on = format!("tell the agent something with `longhaul session steer {id} TEXT`, or {}", back(id));
     match stop {
         Stop::Stuck(Stuck::OnlyTalks) => {
-            Reason::new("stuck", "the agent ends its turns without doing anything", go_on)
+            ParkCode::Stuck.reason("the agent ends its turns without doing anything", go_on)
         }
         Stop::Stuck(Stuck::SameCall) => {
-            Reason::new("stuck", "the agent makes the same call again and again", go_on)
+            ParkCode::Stuck.reason("the agent makes the same call again and again", go_on)
         }
-        Stop::NoAnswer(fault) => no_answer(fault),
+        Stop::NoAnswer(fault) => no_answer(id, fault),
         Stop::Unexpected(Unexpected { turn, call, expected, exit }) => {
             let exit = exit.map_or_else(|| "by force".to_owned(), |exit| format!("with {exit}"));
-            Reason::new(
-                "cassette",
+            ParkCode::Cassette.reason(
                 format!(
                     "command {} of turn {turn} ended {exit}, and the cassette expects {expected}",
                     call + 1
@@ -33,28 +31,37 @@ pub(super) fn reason(stop: Stop) -> Reason {
     }
 }
 
+fn back(id: SessionId) -> String {
+    format!("go back to the step with `longhaul session rewind {id} --to STEP --reason TEXT`")
+}
+
 /// Why nothing is run for a session whose walls cannot be put up.
-pub(super) fn without_walls(error: &Error) -> Reason {
+pub(super) fn without_walls(id: SessionId, error: &Error) -> Reason {
     let text = error.to_string();
     let (message, fix) = text.split_once("; ").unwrap_or((&text, "put that right"));
-    Reason::new(NO_SANDBOX, message, format!("{fix}, then go back with `longhaul session rewind`"))
+    ParkCode::NoSandbox.reason(message, format!("{fix}, then {}", back(id)))
 }
 
 /// What the world did not let us do; `None` for what may go away by itself.
-pub(super) fn could_not(error: &Error) -> Option<Reason> {
-    let restore = "bring the files back with `longhaul worktree restore`, then go back to the step with `longhaul session rewind`";
-    let again = "see what is wrong, then go back to the step with `longhaul session rewind`, or run it again";
-    let walls = "`longhaul sandbox check --explain` says what is missing here; then go back to the step with `longhaul session rewind`";
+pub(super) fn could_not(id: SessionId, error: &Error) -> Option<Reason> {
+    let back = back(id);
+    let restore =
+        format!("bring the files back with `longhaul worktree restore --worktree {id}`, then {back}");
+    let again = format!("see what is wrong, then {back}, or run it again");
+    let walls = format!("`longhaul sandbox check --explain` says what is missing here; then {back}");
+    let enter = format!("give the permissions back with `chmod u+rwx`, then {back}");
     let (code, fix) = if matches!(error, Error::Tool(broken) if broken.what == CANNOT_RUN) {
-        (NO_SANDBOX, walls)
+        (ParkCode::NoSandbox, walls)
+    } else if matches!(error, Error::Tool(broken) if broken.what == CANNOT_ENTER) {
+        (ParkCode::CheckoutGone, enter)
     } else if is_about_files(error) {
-        (CHECKOUT_GONE, restore)
+        (ParkCode::CheckoutGone, restore)
     } else if matches!(error, Error::Cassette(_) | Error::Budget(_)) {
-        (NO_AGENT, again)
+        (ParkCode::NoAgent, again)
     } else {
         return None;
     };
-    Some(Reason::new(code, error.to_string(), fix))
+    Some(code.reason(error.to_string(), fix))
 }
 
 /// Whether the files of the session are not what they were made as.
@@ -67,46 +74,54 @@ const fn is_about_files(error: &Error) -> bool {
     )
 }
 
-fn no_answer(fault: TurnFault) -> Reason {
+/// Why nobody answers, and what can be done about it.
+fn no_answer(id: SessionId, fault: TurnFault) -> Reason {
+    let resume = format!("`longhaul session resume {id} --budget same`");
+    let again = |first: &str| format!("{first} {resume}");
     let (code, message, fix) = match fault {
         TurnFault::Auth => (
-            "auth",
-            "the provider does not accept the key",
-            "set a key that it accepts, then `longhaul session resume ID --budget same`",
+            ParkCode::Auth,
+            "the provider does not accept the key".to_owned(),
+            again("set a key that it accepts, then"),
         ),
         TurnFault::UsageLimit => (
-            "usage_limit",
-            "the usage limit is reached",
-            "wait until it is reset, then `longhaul session resume ID --budget same`",
+            ParkCode::UsageLimit,
+            "the usage limit is reached".to_owned(),
+            again("wait until it is reset, then"),
         ),
-        TurnFault::RateLimit | TurnFault::Overloaded | TurnFault::Network => (
-            "no_answer",
-            "the provider has no room for us",
-            "try again later: `longhaul session resume ID --budget same`",
+        TurnFault::RateLimit | TurnFault::Overloaded => {
+            (ParkCode::NoAnswer, "the provider has no room for us".to_owned(), again("try again later:"))
+        }
+        TurnFault::Network => (
+            ParkCode::NoAnswer,
+            "the provider cannot be reached".to_owned(),
+            again("see whether there is a network, then"),
         ),
         TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage => (
-            "no_answer",
-            "no usable answer came from the agent",
-            "see whether it works at all, then `longhaul session resume ID --budget same`",
+            ParkCode::NoAnswer,
+            "no usable answer came from the agent".to_owned(),
+            again("see whether it works at all, then"),
         ),
         TurnFault::ContextOverflow => (
-            "no_answer",
-            "the conversation is longer than the model has room for",
-            "take a model with a larger window, or go back with `longhaul session rewind`",
+            ParkCode::NoAnswer,
+            "the conversation is longer than the model has room for".to_owned(),
+            format!("take a model with a larger window, or {}", back(id)),
         ),
         TurnFault::BadRequest => (
-            "no_answer",
-            "the provider does not take what it is asked",
-            "see what it says with `longhaul session tail`, put the agent's settings right, then `longhaul session resume ID --budget same`",
+            ParkCode::NoAnswer,
+            "the provider does not take what it is asked".to_owned(),
+            again("see what it says with `longhaul session tail`, put the agent's settings right, then"),
         ),
         TurnFault::OverCap => (
-            "budget_tokens",
-            "the answer was cut, because it would have gone over the budget",
-            "give it more: `longhaul session resume ID --budget tokens=…`",
+            ParkCode::BudgetTokens,
+            "the answer was cut, because it would have gone over the budget".to_owned(),
+            format!("give it more: `longhaul session resume {id} --budget tokens=…`"),
         ),
-        TurnFault::Unscripted => {
-            ("cassette", "the cassette has no turn for this step", "add one and start again")
-        }
+        TurnFault::Unscripted => (
+            ParkCode::Cassette,
+            "the cassette has no turn for this step".to_owned(),
+            "add one and start again".to_owned(),
+        ),
     };
-    Reason::new(code, message, fix)
+    code.reason(message, fix)
 }

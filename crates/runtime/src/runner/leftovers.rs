@@ -79,9 +79,16 @@ pub(crate) fn end_all(label: &SessionLabel, whom: Whom) -> Result<usize, Error> 
     longhaul_exec::end_labelled(GRACE, &is_meant).map_err(Error::Leftovers)
 }
 
-/// Ends all that drivers before this epoch left running on this machine.
-pub(super) fn end(commands: &Commands, id: SessionId, mine: (&SessionLabel, Epoch)) -> Result<(), Error> {
-    let (label, epoch) = mine;
+/// The driver that has a session now, as the labels of processes tell it from those before.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Latest<'a> {
+    pub(super) label: &'a SessionLabel,
+    pub(super) epoch: Epoch,
+}
+
+/// Ends all that drivers before this one left running on this machine.
+pub(super) fn end(commands: &Commands, id: SessionId, latest: Latest<'_>) -> Result<(), Error> {
+    let Latest { label, epoch } = latest;
     let others = longhaul_exec::labelled().map_err(Error::Leftovers)?;
     if !others.iter().any(|process| label.is_on(process)) {
         return Ok(());

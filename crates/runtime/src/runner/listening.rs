@@ -33,20 +33,6 @@ impl Hands<'_> {
         Ok(())
     }
 
-    /// The agent has handed the step in and will not be asked there again. What was said to it meanwhile, it hears at the
-    /// next step.
-    pub(super) fn pass_on(&self, ear: &mut Ear, conversation: &mut Conversation) -> Result<(), Error> {
-        self.listen(ear, conversation)?;
-        let told = self.told(conversation)?;
-        let session = self.commands.load_session(self.id)?;
-        let is_ours = session.lease.as_ref().is_some_and(|lease| lease.epoch == self.epoch);
-        if told.is_empty() || !is_ours || session.tip().is_none_or(|tip| tip.node == ear.node) {
-            return Ok(());
-        }
-        let acts: Vec<AgentAct> = told.into_iter().map(|words| AgentAct::Nudged { turn: 1, words }).collect();
-        self.commands.act(self.id, self.epoch, &acts)
-    }
-
     /// What somebody told the agent since its last turn.
     pub(super) fn told(&self, conversation: &Conversation) -> Result<Vec<String>, Error> {
         conversation.told().iter().map(|words| Ok(in_words(&*self.commands.shared_value(words)?))).collect()

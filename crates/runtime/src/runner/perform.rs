@@ -168,6 +168,7 @@ impl Attempt<'_> {
 
     /// Secrets go before the edges of a gap do: what is left of one that lies across an edge is not recognised.
     fn text(&self, captured: &Captured) -> String {
-        captured.to_clean_text(|text| self.place.commands.scrubbed(&text))
+        let edge_bytes = EDGE_BYTES.max(self.place.commands.scrubber().longest_bytes());
+        captured.to_clean_text(edge_bytes, |text| self.place.commands.scrubbed(&text))
     }
 }

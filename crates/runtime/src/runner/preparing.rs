@@ -1,6 +1,7 @@
 //! Making a checkout ready before its agent begins: the set-up commands, behind the same walls.
 
 use longhaul_agent::tools::Walls as _;
+use longhaul_core::parking::ParkCode;
 use longhaul_events::{AgentAct, Content, Reason};
 use serde_json::json;
 
@@ -46,12 +47,33 @@ fn reasons(report: &SetupReport) -> Vec<Reason> {
 }
 
 fn reason(outcome: &SetupOutcome) -> Reason {
-    let what = if outcome.outcome == "failed" { "failed" } else { "could not be run" };
+    let (code, what) = if outcome.outcome == "failed" {
+        (ParkCode::SetupFailed, "failed")
+    } else {
+        (ParkCode::SetupCouldNotRun, "could not be run")
+    };
     let skipped = outcome.output.chars().count().saturating_sub(SHOWN_LETTERS);
     let ending: String = outcome.output.chars().skip(skipped).collect();
-    Reason::new(
-        "setup_failed",
+    code.reason(
         format!("the set-up command `{}` {what}: {}", outcome.run.join(" "), ending.trim()),
         "put right what it needs (it runs behind the walls of the session), then go back with `longhaul session rewind`, or change `checkout.setup` and start again",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_failed_and_what_could_not_be_run_are_told_apart() {
+        let told = |outcome: &str| {
+            let (run, output) = (vec!["make".to_owned()], "so".to_owned());
+            let reason = reason(&SetupOutcome { run, outcome: outcome.to_owned(), duration_ms: 1, output });
+            (reason.code, reason.message)
+        };
+        let (failed, could_not) = (told("failed"), told("could_not_run"));
+        assert_eq!(failed, ("setup_failed".to_owned(), "the set-up command `make` failed: so".to_owned()));
+        assert_eq!(could_not.0, "setup_could_not_run");
+        assert_eq!(could_not.1, "the set-up command `make` could not be run: so");
+    }
 }

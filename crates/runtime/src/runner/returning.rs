@@ -31,7 +31,7 @@ impl System {
         let driven =
             Driven { system: self, commands, id, epoch, label, sandbox: None, setup: &[], stopwatch };
         let back = driven.keeping_lease(&StopSwitch::default(), || {
-            leftovers::end(commands, id, (label, epoch))?;
+            leftovers::end(commands, id, driven.latest())?;
             self.bring_back(commands, id)
         });
         driven.let_go()?;

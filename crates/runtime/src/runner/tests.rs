@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use longhaul_core::budget::{Price, Pricing};
 use longhaul_core::cassette::Asked;
+use longhaul_core::config::SandboxLevel;
 use longhaul_core::session::{At, NewBudget};
 use longhaul_core::workflow::answer::Answer;
 use longhaul_events::{CallOutcome, CheckoutKind, CloseOutcome, SessionId, StepId};
@@ -17,7 +18,7 @@ use serde_json::{Map, json};
 use tempfile::TempDir;
 
 use super::agent::{Driving, Hands};
-use super::crew::{Assignment, PinnedReach, Walled};
+use super::crew::{Assignment, PinnedReach};
 use super::limits::Limits;
 use super::watch::Stopwatch;
 use super::*;
@@ -111,7 +112,7 @@ impl Home {
         let assignment = Assignment {
             cassette: cassette.to_owned(),
             path: "run.yml".to_owned(),
-            level: Walled::None,
+            level: SandboxLevel::None,
             reach: PinnedReach::default(),
             setup: Vec::new(),
         };
@@ -321,7 +322,8 @@ fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
         stop: &stop,
         limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
     };
-    let mut driving = Driving { agent: &mut listener, hands: hands(), after_death: true };
+    let mut driving =
+        Driving { agent: &mut listener, hands: hands(), after_death: true, unheard: Vec::new() };
     driving.step(&tip, &asked).unwrap();
     let [first, second] = listener.told.as_slice() else { panic!("{:?}", listener.told) };
     assert!(first.len() == 1 && first[0].contains("died"), "{first:?}");

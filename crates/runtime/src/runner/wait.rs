@@ -57,16 +57,28 @@ impl System {
 
     pub fn answer_gate(&self, commands: &Commands, answer: &AnswerGate) -> Result<StepView, Error> {
         let view = commands.answer_gate(answer)?;
-        self.settle(commands, view, |id| commands.session_view(id))
+        kept_from_others(commands, self.settle(commands, view, |id| commands.session_view(id))?)
     }
 
     pub fn rewind(&self, commands: &Commands, rewind: &Rewind) -> Result<StepView, Error> {
-        let rewound = commands.rewind(rewind)?;
-        let mut warnings = rewound.warnings.clone();
+        let mut rewound = commands.rewind(rewind)?;
+        let mut warnings = std::mem::take(&mut rewound.warnings);
         warnings.extend(self.files_back(commands, rewind.session)?);
         let mut view = self.settle(commands, rewound, |id| commands.session_view(id))?;
+        warnings.append(&mut view.warnings);
         view.warnings = warnings;
-        Ok(view)
+        kept_from_others(commands, view)
+    }
+
+    /// Asks a completed session for more. An agent that did its steps does this one too.
+    pub fn continue_session(
+        &self,
+        commands: &Commands,
+        id: SessionId,
+        text: &str,
+    ) -> Result<StepView, Error> {
+        let view = commands.continue_session(id, text)?;
+        kept_from_others(commands, self.settle(commands, view, |id| commands.session_view(id))?)
     }
 
     /// Where a session stands, with its work looked after.
@@ -77,6 +89,11 @@ impl System {
 
     /// Where a session stands, for somebody who takes it up again, with its work looked after.
     pub fn resume(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
+        kept_from_others(commands, self.resume_own(commands, id)?)
+    }
+
+    /// The same for the agent that does the steps.
+    pub(crate) fn resume_own(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
         let view = commands.resumed_view(id)?;
         self.settle(commands, view, |id| commands.resumed_view(id))
     }
@@ -112,7 +129,7 @@ impl System {
             watcher.wait(LOOK_EVERY.min(left))?;
             view = ask_again(id)?;
         }
-        Ok(view)
+        self.handed_to_agent(commands, id, view)
     }
 
     /// A step of a session that an agent of ours does is not for whoever asked: a runner goes on with it.
@@ -139,7 +156,7 @@ impl System {
             self.start_runner(id)?;
         }
         view.warnings.push(format!(
-            "`{agent}` does the steps of this session; `longhaul session show {id}` tells how far it is"
+            "`{agent}` goes on with this session; `longhaul session tail {id}` follows it, `longhaul stop {id}` ends it"
         ));
         Ok(view)
     }
@@ -157,4 +174,14 @@ impl System {
             .label(SessionLabel::of(id, &self.places().data)?.of_runner());
         longhaul_exec::detach(&runner).map(|_| ()).map_err(Error::Runner)
     }
+}
+
+/// What an agent of ours is asked to do is nobody else's to read as a request, or to answer. Only for calls that this agent
+/// does not make itself.
+fn kept_from_others(commands: &Commands, mut view: StepView) -> Result<StepView, Error> {
+    let Ok(id) = view.session_id.parse::<SessionId>() else { return Ok(view) };
+    if view.continue_token.is_some() && commands.has_agent(id)? {
+        (view.prompt, view.requires, view.continue_token, view.checkpoint_token) = (None, None, None, None);
+    }
+    Ok(view)
 }

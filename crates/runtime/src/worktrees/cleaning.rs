@@ -7,17 +7,35 @@ use longhaul_git::{Fate, Merged, Snapshots, Stays};
 use super::file::{self, WorktreeFile};
 use super::keeping::{in_words, on_record};
 use super::list::{Orphan, WorktreeRow};
-use super::{Place, setup};
+use super::{Place, WorktreeError, setup};
 use crate::commands::Commands;
 use crate::error::Error;
 use crate::system::System;
-use crate::workspaces;
+use crate::{terminal, workspaces};
 
 /// Whether anything is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CleanMode {
     DryRun,
     Apply,
+}
+
+/// What somebody wants cleaned up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clean {
+    /// Only this worktree, by its name or its session.
+    pub only: Option<String>,
+    pub mode: CleanMode,
+    pub unmerged: Unmerged,
+    pub by: String,
+}
+
+/// What becomes of work that is in no branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unmerged {
+    Stays,
+    /// It goes, and stays in a snapshot. A person's to say.
+    IsDiscarded,
 }
 
 /// What became of a worktree, or would.
@@ -28,6 +46,8 @@ pub struct CleanRow {
     pub state: CleanState,
     pub because: String,
     pub snapshot: Option<String>,
+    /// How it is removed after all, or brought back.
+    pub remedy: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,33 +61,34 @@ pub enum CleanState {
 }
 
 impl System {
-    /// Judges every worktree of the repository that the current folder is in, and removes what may go.
-    pub fn clean_worktrees(
-        &self,
-        commands: &Commands,
-        mode: CleanMode,
-        by: &str,
-    ) -> Result<Vec<CleanRow>, Error> {
+    /// Judges the worktrees of the repository that the current folder is in, and removes what may go.
+    pub fn clean_worktrees(&self, commands: &Commands, clean: &Clean) -> Result<Vec<CleanRow>, Error> {
+        if clean.unmerged == Unmerged::IsDiscarded {
+            terminal::refuse_agents()?;
+        }
         let common_dir = self.standing()?.common_dir;
-        if mode == CleanMode::Apply {
+        if clean.mode == CleanMode::Apply {
             let located = workspaces::locate(&common_dir)?;
             let snapshots = Snapshots::open(&self.places().snapshots(located.id), &located.repository)?;
             snapshots.settle_removals(&self.places().checkouts(located.id))?;
         }
-        let cleaning = Cleaning { system: self, commands, mode, by, common_dir: &common_dir };
-        let mut rows = Vec::new();
-        for row in self.worktree_list()? {
-            rows.push(cleaning.one(row)?);
+        let cleaning = Cleaning { system: self, commands, clean, common_dir: &common_dir };
+        let only = clean.only.as_deref().map(|text| self.worktree_info(Some(text))).transpose()?;
+        let only = only.map(|info| info.file.name);
+        let is_meant = |row: &WorktreeRow| only.as_ref().is_none_or(|name| *name == row.name);
+        let rows: Result<Vec<CleanRow>, Error> =
+            self.worktree_list()?.into_iter().filter(is_meant).map(|row| cleaning.one(row)).collect();
+        match (rows?, only) {
+            (rows, Some(name)) if rows.is_empty() => Err(WorktreeError::Unknown(name).into()),
+            (rows, _) => Ok(rows),
         }
-        Ok(rows)
     }
 }
 
 struct Cleaning<'a> {
     system: &'a System,
     commands: &'a Commands,
-    mode: CleanMode,
-    by: &'a str,
+    clean: &'a Clean,
     common_dir: &'a Path,
 }
 
@@ -88,7 +109,10 @@ impl Cleaning<'_> {
                 Ok(kept(row, because))
             }
             (Some(session), None | Some(Orphan::UnknownClone)) if session.closed.is_none() => {
-                Ok(kept(row, "its session is open".to_owned()))
+                let (id, verb) =
+                    (session.id, if session.agent.is_some() { "stop" } else { "session cancel" });
+                let remedy = Some(format!("`longhaul {verb} {id}` closes it"));
+                Ok(CleanRow { remedy, ..kept(row, "its session is open".to_owned()) })
             }
             (Some(session), None | Some(Orphan::UnknownClone)) => self.judged(row, &Place::of(session)?),
             (None, _) => {
@@ -99,7 +123,7 @@ impl Cleaning<'_> {
 
     fn missing(&self, row: WorktreeRow, place: &Place) -> Result<CleanRow, Error> {
         let because = "its folder is gone".to_owned();
-        if self.mode == CleanMode::DryRun {
+        if self.clean.mode == CleanMode::DryRun {
             return Ok(cleaned(row, CleanState::WouldBeArchived, because, None));
         }
         self.forget(place, &because)?;
@@ -113,34 +137,48 @@ impl Cleaning<'_> {
         let (snapshots, checkout) = (place.snapshots(self.system.places())?, place.checkout()?);
         let id = place.session.id.to_string();
         let wanted = place.wanted(&checkout, "before a clean-up", &id);
-        let (merged, snapshot) = match snapshots.judge(&place.main, &wanted, &place.own.base_branch)? {
+        let (because, snapshot) = match snapshots.judge(&place.main, &wanted, &place.own.base_branch)? {
+            Fate::Stays { because, snapshot } if self.is_discarded(&because) => {
+                (format!("discarded: {}", why(&because)), snapshot)
+            }
             Fate::Stays { because, snapshot } => {
                 let on_record = on_record(snapshot, "before a clean-up");
                 self.commands.record_snapshot(place.session.id, &on_record)?;
+                let remedy = in_a_snapshot(&because).then(|| {
+                    let name = &place.own.name;
+                    format!("`longhaul worktree clean {name} --apply --discard` keeps it in a snapshot and removes it")
+                });
                 let snapshot = Some(on_record.snapshot);
-                return Ok(cleaned(row, CleanState::Kept, why(&because), snapshot));
+                return Ok(CleanRow { remedy, ..cleaned(row, CleanState::Kept, why(&because), snapshot) });
             }
-            Fate::MayGo { merged, snapshot } => (merged, snapshot),
+            Fate::MayGo { merged, snapshot } => (how(&merged), snapshot),
         };
-        let because = how(&merged);
         let kept_now = on_record(snapshot.clone(), "before a clean-up");
         self.commands.record_snapshot(place.session.id, &kept_now)?;
         let id = Some(kept_now.snapshot);
-        if self.mode == CleanMode::DryRun {
+        if self.clean.mode == CleanMode::DryRun {
             return Ok(cleaned(row, CleanState::WouldBeRemoved, because, id));
         }
         if snapshots.remove(&place.main, &wanted, &snapshot)?.is_none() {
             return Ok(cleaned(row, CleanState::Kept, "somebody wrote to it just now".to_owned(), id));
         }
         self.forget(place, &because)?;
-        Ok(cleaned(row, CleanState::Removed, because, id))
+        let remedy = id.as_ref().map(|id| {
+            let short: String = id.chars().take(12).collect();
+            format!("`longhaul worktree restore {short}` brings it back")
+        });
+        Ok(CleanRow { remedy, ..cleaned(row, CleanState::Removed, because, id) })
+    }
+
+    fn is_discarded(&self, stays: &Stays) -> bool {
+        self.clean.unmerged == Unmerged::IsDiscarded && in_a_snapshot(stays)
     }
 
     /// Puts on record that it is gone, and its file into the archive.
     fn forget(&self, place: &Place, because: &str) -> Result<(), Error> {
         let is_gone = place.session.workplace.as_ref().is_some_and(|workplace| workplace.is_gone);
         if !is_gone {
-            self.commands.record_removal(place.session.id, self.by, because)?;
+            self.commands.record_removal(place.session.id, &self.clean.by, because)?;
         }
         setup::forget(&self.system.places().setup(place.workspace, &place.own.name));
         let found = file::read(self.common_dir, &place.own.name)?;
@@ -162,7 +200,15 @@ fn kept(row: WorktreeRow, because: String) -> CleanRow {
 }
 
 fn cleaned(row: WorktreeRow, state: CleanState, because: String, snapshot: Option<String>) -> CleanRow {
-    CleanRow { name: row.name, path: row.path, state, because, snapshot }
+    CleanRow { name: row.name, path: row.path, state, because, snapshot, remedy: None }
+}
+
+/// Whether what keeps a worktree is all in the snapshot.
+const fn in_a_snapshot(stays: &Stays) -> bool {
+    match stays {
+        Stays::Dirty { .. } | Stays::Unmerged => true,
+        Stays::NotKept { .. } | Stays::NoHead => false,
+    }
 }
 
 fn why(stays: &Stays) -> String {

@@ -73,16 +73,23 @@ pub(super) struct Standing {
 }
 
 impl System {
-    /// By name, or the one that the current folder is in.
-    pub fn worktree_info(&self, name: Option<&str>) -> Result<WorktreeInfo, Error> {
-        if let Some(name) = name {
-            check_name(name)?;
+    /// The worktree that a person means: by its name, its session or the beginning of either, or without a word the
+    /// one that the current folder is in.
+    pub fn worktree_info(&self, text: Option<&str>) -> Result<WorktreeInfo, Error> {
+        let Some(text) = text else { return self.here(self.standing()?) };
+        check_name(text)?;
+        match self.worktree_named(text) {
+            Err(
+                Error::Worktree(WorktreeError::Unknown(_))
+                | Error::Git(longhaul_git::Error::NotARepository { .. }),
+            ) => self.worktree_called(text),
+            found => found,
         }
-        let standing = self.standing()?;
-        match name {
-            Some(name) => self.named(&standing.common_dir, name),
-            None => self.here(standing),
-        }
+    }
+
+    /// By its whole name. Quick: nothing is searched for.
+    pub(super) fn worktree_named(&self, name: &str) -> Result<WorktreeInfo, Error> {
+        self.named(&self.standing()?.common_dir, name)
     }
 
     /// Where the current folder stands. A clone's word counts only if the log knows that clone.

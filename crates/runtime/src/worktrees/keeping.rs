@@ -12,10 +12,11 @@ use longhaul_git::{
 use super::file::{self, WorktreeFile};
 use super::making::point_back;
 use super::ready::{self, SecretFiles};
-use super::{Place, git_kind};
+use super::{Place, WorktreeError, git_kind};
 use crate::commands::Commands;
 use crate::error::Error;
 use crate::system::System;
+use crate::workspaces;
 
 /// A snapshot in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,6 +131,25 @@ impl System {
         let (place, snapshots) = self.kept_place(id)?;
         let checkout = place.checkout()?;
         Ok(snapshots.patch(&place.wanted(&checkout, "", &id.to_string()))?)
+    }
+
+    /// The session that a snapshot is of: that of the worktree we stand in, or any other of this repository.
+    pub fn snapshot_session(&self, snapshot: &str) -> Result<SessionId, Error> {
+        let common_dir = self.standing()?.common_dir;
+        let located = workspaces::locate(&common_dir)?;
+        let snapshots = Snapshots::open(&self.places().snapshots(located.id), &located.repository)?;
+        let here = self.worktree_session(None).ok();
+        let has = |session: &String| snapshots.find(session, snapshot).is_ok();
+        if let Some(here) = here.filter(|here| has(&here.to_string())) {
+            return Ok(here);
+        }
+        let mut fitting: Vec<String> = snapshots.sessions()?.into_iter().filter(has).collect();
+        if fitting.len() > 1 {
+            let (text, fitting) = (snapshot.to_owned(), fitting.join(", "));
+            return Err(WorktreeError::Ambiguous { text, fitting }.into());
+        }
+        let session = fitting.pop().and_then(|session| session.parse().ok());
+        session.ok_or_else(|| WorktreeError::NoSuchSnapshot(snapshot.to_owned()).into())
     }
 
     /// Brings a snapshot back, after a snapshot of what is there. A worktree that is gone is made again.

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use longhaul_core::canonical::sha256;
 use longhaul_core::config::SetupCommand;
+use longhaul_core::scrub::Scrubber;
 use longhaul_events::{OwnCheckout, SessionId};
-use longhaul_exec::{Finished, Outcome, Program};
+use longhaul_exec::{Captured, EDGE_BYTES, Finished, Outcome, Program};
 use serde::{Deserialize, Serialize};
 
 use super::Place;
@@ -106,10 +107,11 @@ impl System {
         if let Some(before) = before.filter(|report| report.hash == hash && report.succeeded()) {
             return Ok(Some(SetUp::Before(before)));
         }
+        let scrubber = self.scrubber()?;
         let mut outcomes: Vec<SetupOutcome> = Vec::new();
         for command in commands {
             let outcome = match perform(&program(command, &place.own)) {
-                Some(ran) => judged(command, ran),
+                Some(ran) => judged(command, ran, &scrubber),
                 None => stopped(command),
             };
             let goes_on = outcome.outcome == "passed";
@@ -119,8 +121,6 @@ impl System {
                 break;
             }
         }
-        let scrubber = self.scrubber()?;
-        outcomes.iter_mut().for_each(|outcome| outcome.output = scrubber.text(&outcome.output).into_owned());
         let report = SetupReport { hash, outcomes };
         let text = serde_json::to_string_pretty(&report).expect("its keys are strings");
         write_whole(&kept, text.as_bytes())?;
@@ -137,7 +137,15 @@ fn program(command: &SetupCommand, own: &OwnCheckout) -> Program {
     program.timeout(Duration::from_millis(command.timeout_ms))
 }
 
-fn judged(command: &SetupCommand, ran: Result<Finished, longhaul_exec::Error>) -> SetupOutcome {
+/// Secrets go before anything is cut: what is left of one at a cut is not recognised any more.
+fn judged(
+    command: &SetupCommand,
+    ran: Result<Finished, longhaul_exec::Error>,
+    scrubber: &Scrubber,
+) -> SetupOutcome {
+    let clean = |text: &str| scrubber.text(text).into_owned();
+    let edge_bytes = EDGE_BYTES.max(scrubber.longest_bytes());
+    let printed = |captured: &Captured| captured.to_clean_text(edge_bytes, |text| clean(&text));
     let outcome = |word: &str, duration: Duration, output: String| SetupOutcome {
         run: command.run.clone(),
         outcome: word.to_owned(),
@@ -154,10 +162,10 @@ fn judged(command: &SetupCommand, ran: Result<Finished, longhaul_exec::Error>) -
                 | Outcome::OutOfRoom
                 | Outcome::Stopped => "failed",
             };
-            let output = format!("{}{}", finished.stdout.to_text(), finished.stderr.to_text());
+            let output = clean(&format!("{}{}", printed(&finished.stdout), printed(&finished.stderr)));
             outcome(word, finished.duration, ending(&output))
         }
-        Err(error) => outcome("could_not_run", Duration::ZERO, error.to_string()),
+        Err(error) => outcome("could_not_run", Duration::ZERO, clean(&error.to_string())),
     }
 }
 
@@ -195,4 +203,26 @@ fn hash_of(top: &Path, commands: &[SetupCommand]) -> String {
 pub(super) fn forget(path: &Path) {
     // A report without a checkout does no harm, and the next checkout of that name is hashed anew.
     let _ = fs::remove_file(path);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use longhaul_core::scrub::Secret;
+
+    #[test]
+    fn no_half_of_a_secret_is_left_where_the_output_of_a_command_is_cut() {
+        let scrubber = Scrubber::new(&[Secret { name: "KEY".into(), value: "not-for-anybody".into() }]);
+        for after in [KEPT_OUTPUT_LETTERS - 5, KEPT_OUTPUT_LETTERS - 8, KEPT_OUTPUT_LETTERS - 14] {
+            let script = format!("printf not-for-; printf 'anybody%*s' {after} ''");
+            let command: SetupCommand = serde_json::from_value(
+                serde_json::json!({ "run": ["sh", "-c", script], "timeout_ms": 60_000 }),
+            )
+            .unwrap();
+            let ran = longhaul_exec::run(&Program::new("sh").args(["-c", &script]));
+            let outcome = judged(&command, ran, &scrubber);
+            assert_eq!(outcome.outcome, "passed", "{outcome:?}");
+            assert!(!outcome.output.contains("body"), "{after}: {:?}", outcome.output.trim_end());
+        }
+    }
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use longhaul_runtime::types::{CheckoutKind, SessionId};
-use longhaul_runtime::{CleanMode, CleanState, NewWorktree, Places, SecretFiles, Settings, System};
+use longhaul_runtime::{
+    Clean, CleanMode, CleanState, NewWorktree, Places, SecretFiles, Settings, System, Unmerged,
+};
 
 use super::{Failure, say};
 
@@ -62,7 +64,9 @@ pub(super) fn run(args: &Args) -> Result<(), Failure> {
             say("restored")
         }
         Act::Clean => {
-            let rows = system.clean_worktrees(&commands, CleanMode::Apply, "test")?;
+            let (only, mode, by) = (None, CleanMode::Apply, "test".to_owned());
+            let clean = Clean { only, mode, unmerged: Unmerged::Stays, by };
+            let rows = system.clean_worktrees(&commands, &clean)?;
             say(&rows.iter().filter(|row| row.state == CleanState::Removed).count().to_string())
         }
     }

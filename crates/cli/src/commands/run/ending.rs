@@ -2,8 +2,11 @@
 
 use std::process::ExitCode;
 
-use longhaul_runtime::types::{Because, NOTHING_CHANGED, Outcome, StepView};
-use longhaul_runtime::{ChangedFile, Commands, Drive, Error, System, outcome_of};
+use longhaul_runtime::types::{Because, CallOutcome, NOTHING_CHANGED, Outcome, StepView};
+use longhaul_runtime::{
+    AgentDid, ChangedFile, Commands, Drive, Error, Happened, StoryEntry, System, Telling, outcome_of,
+    terminal,
+};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -24,7 +27,12 @@ struct Ended<'a> {
     worktree: &'a str,
     branch: &'a str,
     changed_files: Vec<&'a str>,
+    /// How many calls were not let through, or could not be made as they were asked for.
+    refused_calls: usize,
     rehearsal: bool,
+    /// What is left of the cassette: it does not fit what was done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unplayed: Option<&'a str>,
 }
 
 pub(super) fn show(
@@ -38,35 +46,43 @@ pub(super) fn show(
     let row = reader.find_session(&drive.session.to_string())?;
     // A checkout that is gone has nothing to show, and that is no reason not to say how it ended.
     let changed = system.worktree_changes(drive.session).unwrap_or_default();
-    let left = system.rehearsal_end(commands, drive.session)?.filter(|_| view.is_complete);
-    let outcome = judged(outcome_of(&row), left.clone(), &changed);
+    let left = system.unplayed(commands, &row);
+    let outcome = judged(outcome_of(&row), &changed);
+    let refused = refused_calls(&reader.story(&row, Telling::Events)?);
     let usage = Usage::of(&row.driven);
     let used = usage.as_ref().map(Usage::in_words).unwrap_or_default();
-    let exit = match &outcome {
-        Outcome::Failed(_) => ExitCode::from(REFUSED),
-        Outcome::Completed { .. }
-        | Outcome::Blocked(_)
-        | Outcome::Parked(_)
-        | Outcome::CouldNot(_)
-        | Outcome::Cancelled { .. } => step::exit(&view),
-    };
+    // A rehearsal whose script does not fit proves nothing, however well the session came out.
+    let is_refused = matches!(outcome, Outcome::Failed(_)) || left.is_some();
+    let exit = if is_refused { ExitCode::from(REFUSED) } else { step::exit(&view) };
     if context.output.format() == Format::Json {
         let changed_files = changed.iter().map(|file| file.path.as_str()).collect();
         let (worktree, branch) = (drive.worktree.as_str(), drive.branch.as_str());
-        let view = &view;
-        let ended =
-            Ended { view, outcome: &outcome, usage, worktree, branch, changed_files, rehearsal: true };
+        let ended = Ended {
+            view: &view,
+            outcome: &outcome,
+            usage,
+            worktree,
+            branch,
+            changed_files,
+            refused_calls: refused.len(),
+            rehearsal: true,
+            unplayed: left.as_deref(),
+        };
         context.output.text("", &ended)?;
         left.iter().for_each(|left| context.output.complain(left));
         return Ok(exit);
     }
     step::show(context, &view)?;
-    let files: String =
-        changed.iter().map(|file| lines(&format!("{} {}", file.change, file.path), "  ")).collect();
+    let files: String = changed
+        .iter()
+        .map(|file| lines(&format!("{} {}", file.change, terminal::visible(&file.path)), "  "))
+        .collect();
     let number = count(changed.len() as u64, "changed file");
     let told = [outcome.to_string(), used, format!("{number} in {} on {}", drive.worktree, drive.branch)];
-    let told: String =
-        told.iter().map(|line| lines(line, "")).chain([files, next(drive, &changed)]).collect();
+    let refusals = if changed.is_empty() { in_vain(drive, &refused) } else { None };
+    let remarks = refusals.into_iter().chain(left.map(|left| format!("error: {left}")));
+    let told = told.into_iter().chain(remarks).map(|line| lines(&line, ""));
+    let told: String = told.chain([files, next(drive, &changed)]).collect();
     context.output.complain(told.trim_end());
     Ok(exit)
 }
@@ -80,17 +96,34 @@ fn next(drive: &Drive, changed: &[ChangedFile]) -> String {
     lines(&format!("next: longhaul worktree diff {id}  # what changed; `| git apply` takes it over"), "  ")
 }
 
+/// The calls that came to nothing, each with what was said to it.
+fn refused_calls(story: &[StoryEntry]) -> Vec<String> {
+    let refused = story.iter().filter_map(|entry| {
+        let Happened::Agent { act: AgentDid::CallFinished { tool, outcome, result, .. }, .. } = &entry.what
+        else {
+            return None;
+        };
+        (*outcome == CallOutcome::Refused).then(|| format!("`{tool}`: {}", result.trim()))
+    });
+    refused.collect()
+}
+
+/// Whoever finds nothing changed wants to know that it was tried.
+fn in_vain(drive: &Drive, refused: &[String]) -> Option<String> {
+    let last = refused.last()?.replace('\n', " ");
+    let (number, id) = (count(refused.len() as u64, "call"), drive.session);
+    let verb = if refused.len() == 1 { "was" } else { "were" };
+    Some(format!("{number} {verb} refused, the last was {last}; `longhaul session show {id}` tells of each"))
+}
+
 /// What is on record, and what only shows when all of it is looked at. Empty work is never plain success.
-fn judged(recorded: Option<Outcome>, left: Option<String>, changed: &[ChangedFile]) -> Outcome {
-    match (recorded, left) {
-        (Some(Outcome::Completed { .. }), Some(left)) => {
-            Outcome::Failed(Because { reason: "cassette".to_owned(), because: left })
-        }
-        (Some(Outcome::Completed { .. }), None) if changed.is_empty() => {
+fn judged(recorded: Option<Outcome>, changed: &[ChangedFile]) -> Outcome {
+    match recorded {
+        Some(Outcome::Completed { .. }) if changed.is_empty() => {
             Outcome::Completed { reason: Some(NOTHING_CHANGED) }
         }
-        (Some(outcome), _) => outcome,
-        (None, _) => {
+        Some(outcome) => outcome,
+        None => {
             let because = "it is not known how it came out; `longhaul session show` tells what happened";
             Outcome::Blocked(Because { reason: "unknown".to_owned(), because: because.to_owned() })
         }

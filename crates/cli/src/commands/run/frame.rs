@@ -6,6 +6,8 @@ use longhaul_runtime::types::{
     CloseOutcome, Now, SessionProgress, StepProgress, StepState, Timestamp, show_money,
 };
 
+use crate::output::count;
+
 const BAR: usize = 10;
 /// Narrower terminals get no bars.
 const ROOM_FOR_BARS: usize = 50;
@@ -22,15 +24,15 @@ pub(super) struct Picture<'a> {
 
 pub(super) fn frame(picture: &Picture<'_>) -> Vec<String> {
     let Picture { goal, progress, now, room } = *picture;
-    let (done, total) = progress.done();
+    let (done, total) = (progress.tally.done, progress.tally.total);
     let goal = visible(goal.lines().next().unwrap_or_default());
     let elapsed = progress.started_at.map_or(0, |start| now.since_ms(start));
     let mut lines = vec![
         cut(&goal, room.letters),
         cut(
             &format!(
-                "{done} of {total} steps, {} turns, {} in, {} out, {}, {}",
-                progress.spent.turns,
+                "{done} of {total} steps, {}, {} in, {} out, {}, {}",
+                count(progress.spent.turns, "turn"),
                 thousands(progress.spent.tokens.input),
                 thousands(progress.spent.tokens.output),
                 show_money(progress.spent.money_micros),
@@ -72,10 +74,11 @@ fn line(step: &StepProgress, picture: &Picture<'_>, width: usize) -> String {
     let going = step.since.map_or(0, |since| now.since_ms(since));
     let what = match step.state {
         StepState::Ahead => String::new(),
+        StepState::Skipped => "skipped".to_owned(),
         StepState::Done => format!("done, {}", clock(step.spent_ms)),
-        StepState::AtWork | StepState::Waits => {
-            format!("{}, {}", doing(&progress.now), clock(step.spent_ms + going))
-        }
+        StepState::AtWork => format!("{}, {}", doing(&progress.now), clock(step.spent_ms + going)),
+        // Of what waits for a person it counts how long it does.
+        StepState::Waits => format!("{}, {}", doing(&progress.now), clock(going)),
     };
     format!("  {name}{gap}  {bar}{what}").trim_end().to_owned()
 }
@@ -101,7 +104,7 @@ fn bar(step: &StepProgress) -> String {
     let calls = usize::try_from(step.calls).unwrap_or(0).max(1);
     let made = usize::try_from(step.calls_done).unwrap_or(0).min(calls);
     let filled = match step.state {
-        StepState::Ahead => 0,
+        StepState::Ahead | StepState::Skipped => 0,
         StepState::Done => BAR,
         StepState::AtWork | StepState::Waits => 1 + (BAR - 2) * made / calls,
     };
@@ -154,6 +157,7 @@ mod tests {
             "steps": steps,
             "now": Now::Calling { turn: 2, tool: "bash".to_owned() },
             "turns": 12,
+            "tally": { "done": 1, "total": 3 },
             "tokens": { "input": 0, "output": 0 },
             "money_micros": 1_500_000,
             "started_at": 0,

@@ -5,16 +5,16 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use longhaul_runtime::sandbox::{
     self, Ability, Finished, Level, Limits, Network, Outcome, SECRETS, SYSTEM, Sandbox, Surroundings, Wall,
 };
-use longhaul_runtime::types::show_size;
+use longhaul_runtime::types::{SandboxLevel, SandboxNetwork, show_size};
 use serde::Serialize;
 
 use crate::context::Context;
 use crate::error::{CliError, ENVIRONMENT};
 use crate::output::{Format, Row};
+use crate::words;
 
 /// What a shell gives a program that a signal ended, less the signal.
 const SIGNAL_BASE: i32 = 128;
@@ -26,12 +26,12 @@ const SIGNAL_BASE: i32 = 128;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// How strong the walls are.
-    #[arg(long, value_enum, default_value = "full")]
-    level: LevelWord,
+    #[arg(long, value_parser = words::one_of(SandboxLevel::WORDS), default_value = "full")]
+    level: SandboxLevel,
 
     /// What can be reached. Without a session nobody lets listed hosts through.
-    #[arg(long, value_enum, default_value = "none")]
-    network: NetworkWord,
+    #[arg(long, value_parser = words::one_of(SandboxNetwork::WORDS), default_value = "none")]
+    network: SandboxNetwork,
 
     /// A path that can be changed too; may be repeated.
     #[arg(long, value_name = "PATH")]
@@ -48,20 +48,6 @@ pub(crate) struct Args {
     /// The command to run.
     #[arg(last = true, value_name = "CMD")]
     command: Vec<OsString>,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum LevelWord {
-    Full,
-    Reduced,
-    None,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum NetworkWord {
-    None,
-    AllowList,
-    Open,
 }
 
 #[derive(Debug, Serialize)]
@@ -96,6 +82,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         let ability = sandbox::probe(&policy.init);
         let mut rows = ability_rows(&ability);
         rows.extend(policy_rows(&policy));
+        rows.extend(run_row(context)?);
         if args.explain {
             rows.extend(explained(&policy, &ability));
         }
@@ -111,17 +98,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 
 impl Args {
     fn policy(&self, places: &Surroundings<'_>) -> Sandbox {
-        let level = match self.level {
-            LevelWord::Full => Level::Full,
-            LevelWord::Reduced => Level::Reduced,
-            LevelWord::None => Level::None,
-        };
-        let network = match self.network {
-            NetworkWord::None => Network::None,
-            NetworkWord::AllowList => Network::AllowList,
-            NetworkWord::Open => Network::Open,
-        };
-        let mut policy = sandbox::everyday(level, network, places);
+        let mut policy = sandbox::everyday(self.level, self.network, places);
         policy.writable.extend(self.write.iter().cloned());
         policy.read_only.extend(self.read.iter().cloned());
         policy
@@ -142,6 +119,19 @@ fn ability_rows(ability: &Ability) -> Vec<CheckRow> {
         CheckRow { subject: "level reduced", finding: wall(&ability.reduced) },
         CheckRow { subject: "landlock", finding: landlock },
     ]
+}
+
+/// What an agent would get: that is for the settings to say, and not for the flags of this command.
+fn run_row(context: &Context) -> Result<Option<CheckRow>, CliError> {
+    let config = context.system()?.config()?;
+    let value = |key: &str| config.rows.iter().find(|row| row.key == key).map(|row| row.value.clone());
+    let (Some(level), Some(network)) = (value("sandbox.level"), value("sandbox.network")) else {
+        return Ok(None);
+    };
+    let hosts = value("sandbox.hosts").filter(|hosts| network == "allow-list" && !hosts.is_empty());
+    let hosts = hosts.map(|hosts| format!(" (to {hosts})")).unwrap_or_default();
+    let finding = format!("`longhaul run` here has level {level}, network {network}{hosts}");
+    Ok(Some(CheckRow { subject: "a run", finding }))
 }
 
 fn policy_rows(policy: &Sandbox) -> Vec<CheckRow> {

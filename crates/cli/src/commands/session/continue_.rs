@@ -23,5 +23,5 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let system = context.system()?;
     let (_, row) = find(&system, &args.session)?;
     let text = input::text("the text", &args.text)?;
-    step::show(context, &system.commands()?.continue_session(row.id, &text)?)
+    step::show(context, &system.continue_session(&system.commands()?, row.id, &text)?)
 }

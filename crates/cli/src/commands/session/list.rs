@@ -17,7 +17,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
-    let mut rows = match context.system()?.reader()? {
+    let system = context.system()?;
+    let mut rows = match system.reader()? {
         Some(reader) => reader.sessions()?,
         None => Vec::new(),
     };
@@ -25,7 +26,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     rows.retain(|row| args.all || row.status == SessionStatus::Open);
     let none_open = rows.is_empty();
     rows.sort_by_key(|row| std::cmp::Reverse((row.updated_at, row.id)));
-    context.output.rows(&rows.into_iter().map(SessionLine::of).collect::<Vec<_>>())?;
+    context.output.rows(&SessionLine::with_cassette(&system, rows)?)?;
     match total {
         0 => context.output.say("there is no session; `longhaul session start` starts one"),
         _ if args.all => {}

@@ -49,6 +49,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     terminal::catch_interrupts();
     let Replay { drive, mut remarks } = system.replay(&commands, row.id, &terminal::user_name())?;
     context.output.say(&format!("session {} replays {} in {}", drive.session, row.id, drive.worktree));
+    context.output.say(&format!(
+        "it plays {} again; `longhaul session tail {}` follows it, Ctrl-C stops it",
+        count(row.driven.spent.turns, "turn"),
+        drive.session
+    ));
     remarks.extend(drive.warnings);
     remarks.iter().for_each(|remark| context.output.say(&format!("warning: {remark}")));
     let mut following = Following::new(context, &system, &commands, drive.session);
@@ -83,7 +88,7 @@ fn words(compared: &Compared) -> String {
     let number = u64::try_from(compared.differences.len()).unwrap_or(u64::MAX);
     let mut text = lines(&format!("not the same: {} in the replay", count(number, "other file")), "");
     for Difference { change, path } in &compared.differences {
-        text += &lines(&format!("{change} {path}"), "  ");
+        text += &lines(&format!("{change} {}", terminal::visible(path)), "  ");
     }
     text += &compared.remarks.iter().map(|remark| lines(&format!("- {remark}"), "")).collect::<String>();
     text + &lines(&format!("next: longhaul session show {}  # what it did", compared.replay), "  ")

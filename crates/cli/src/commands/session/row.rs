@@ -3,7 +3,7 @@
 use longhaul_runtime::types::{
     Checkout, CloseOutcome, Live, Outcome, SessionRow, SessionStatus, Waiting, rfc3339,
 };
-use longhaul_runtime::{live_of, outcome_of};
+use longhaul_runtime::{Error, System, live_of, outcome_of};
 use serde::Serialize;
 
 use crate::moment;
@@ -26,6 +26,9 @@ pub(crate) struct SessionLine {
     /// How it came out, if it does not go on by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     outcome: Option<Outcome>,
+    /// What is left of the cassette of a rehearsal that is complete: the two do not fit each other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unplayed: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
     #[serde(flatten)]
@@ -45,6 +48,7 @@ impl SessionLine {
             usage: Usage::of(&row.driven),
             status: live_of(&row),
             outcome: outcome_of(&row),
+            unplayed: None,
             agent: row.driven.agent,
             state,
             detail,
@@ -57,6 +61,18 @@ impl SessionLine {
             updated_at: rfc3339(row.updated_at),
             goal: row.goal,
         }
+    }
+
+    /// The same, with what only shows when its turns are held against its cassette.
+    pub(crate) fn with_cassette(system: &System, rows: Vec<SessionRow>) -> Result<Vec<Self>, Error> {
+        // The write side is opened only where something may be left over.
+        let is_over = |row: &SessionRow| row.driven.agent.is_some() && row.status != SessionStatus::Open;
+        let commands = if rows.iter().any(is_over) { system.existing_commands()? } else { None };
+        let line = |row: SessionRow| {
+            let unplayed = commands.as_ref().and_then(|commands| system.unplayed(commands, &row));
+            Self { unplayed, ..Self::of(row) }
+        };
+        Ok(rows.into_iter().map(line).collect())
     }
 
     /// For people, who would take `agent` for one that is at work.
@@ -83,7 +99,10 @@ impl SessionLine {
             ("work", Some(step)) => format!("the engine performs `{step}`"),
             ("gate", Some(step)) => format!("waits at the gate of `{step}`{detail}"),
             ("parked", Some(step)) => format!("{} at `{step}`{detail}", self.waits()),
-            (state, _) => format!("{state}{detail}"),
+            (state, _) => match &self.unplayed {
+                Some(unplayed) => format!("{state}, but {unplayed}"),
+                None => format!("{state}{detail}"),
+            },
         }
     }
 }
@@ -120,6 +139,6 @@ impl Row for SessionLine {
     }
 
     fn note(&self) -> Option<String> {
-        self.detail.clone()
+        self.detail.clone().or_else(|| self.unplayed.clone())
     }
 }

@@ -29,11 +29,13 @@ struct Shown<'a> {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
-    let (reader, row) = find(&context.system()?, &args.session)?;
+    let system = context.system()?;
+    let (reader, row) = find(&system, &args.session)?;
     let telling = if args.why { Telling::WithReasons } else { Telling::Events };
     let entries = reader.story(&row, telling)?;
-    let line = SessionLine::of(row);
-    let text = story::words(&line, &entries);
-    context.output.text(&text, &Shown { session: &line, story: &entries })?;
+    let lines = SessionLine::with_cassette(&system, vec![row])?;
+    let line = lines.first().expect("a line for each row");
+    let text = story::words(line, &entries);
+    context.output.text(&text, &Shown { session: line, story: &entries })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -56,7 +56,9 @@ pub(super) fn told(what: &Happened) -> (String, Vec<String>) {
         Happened::Noted { step, notes, vars } => {
             (format!("notes in the middle of `{step}`"), noted(notes, vars))
         }
-        Happened::Reported { kind, report, .. } => (reported(*kind).to_owned(), vec![short(report)]),
+        Happened::Reported { kind, report, .. } => {
+            (reported(*kind).to_owned(), vec![report_words(*kind, report)])
+        }
         Happened::Agent { act, .. } => agent(act),
         Happened::Closed { outcome } => alone(closed(outcome)),
         Happened::CheckoutMade { name, path, branch } => {
@@ -215,7 +217,7 @@ const fn answered(verdict: GateVerdict) -> &'static str {
     }
 }
 
-fn reason(reason: &Reason) -> String {
+pub(super) fn reason(reason: &Reason) -> String {
     format!("- {} (fix: {})", reason.message, reason.fix)
 }
 
@@ -281,6 +283,12 @@ fn cut(text: &str) -> String {
         short.push('…');
     }
     short
+}
+
+/// What was reported. The gateway says in words why a host was not let through.
+fn report_words(kind: ReportKind, report: &Value) -> String {
+    let because = report["because"].as_str().filter(|_| kind == ReportKind::HostRefused);
+    because.map_or_else(|| short(report), str::to_owned)
 }
 
 const fn reported(kind: ReportKind) -> &'static str {

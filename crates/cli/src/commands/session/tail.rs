@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use longhaul_runtime::types::SessionId;
+use longhaul_runtime::types::{CallOutcome, ReportKind, SessionId};
 use longhaul_runtime::{AgentDid, Error, Happened, Reader, StoryEntry, StoryTail, ToldCall};
 use serde_json::Value;
 
@@ -118,11 +118,28 @@ impl Showing {
                 let said = if said.is_empty() { "(nothing said)".to_owned() } else { first_line(said) };
                 Some(format!("turn {turn}: {said}  [{} in, {} out]", usage.input, usage.output))
             }
-            Happened::Agent { act: AgentDid::CallFinished { call, tool, outcome, exit, ms, .. }, .. } => {
+            Happened::Agent {
+                act: AgentDid::CallFinished { call, tool, outcome, exit, result, ms, .. },
+                ..
+            } => {
                 let call = self.calls.get(call).unwrap_or(tool);
                 let end = exit
                     .map_or_else(|| story::call_outcome(*outcome).to_owned(), |exit| format!("exit {exit}"));
-                Some(format!("  {call}: {end}, {ms} ms"))
+                // Why is what whoever watches wants to know, and all of it.
+                let why = match outcome {
+                    CallOutcome::Refused => format!(": {}", result.trim()),
+                    CallOutcome::Done | CallOutcome::Interrupted | CallOutcome::Stopped => String::new(),
+                };
+                Some(format!("  {call}: {end}, {ms} ms{why}"))
+            }
+            Happened::Refused { reasons, .. } | Happened::Parked { reasons, .. } => {
+                let (line, _) = story::told(what);
+                let reasons: Vec<String> = reasons.iter().map(story::reason).collect();
+                Some(format!("{line} {}", reasons.join(" ")))
+            }
+            Happened::Reported { kind: ReportKind::HostRefused, .. } => {
+                let (line, more) = story::told(what);
+                Some(format!("{line}: {}", more.join(" ")))
             }
             // Everything else is told as in the whole story, with the first of what stands below it.
             other => {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use longhaul_runtime::{CleanMode, CleanRow, CleanState, terminal};
+use longhaul_runtime::{Clean, CleanMode, CleanRow, CleanState, Unmerged, terminal};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -11,13 +11,20 @@ use crate::output::{Row, count};
 
 /// Remove worktrees that are finished and merged; a dry run unless told otherwise.
 ///
-/// What is not committed, not in the base branch (a squash counts) or not in a snapshot is never removed. Everything is
-/// snapshotted first, so `worktree restore` brings it back.
+/// What is not committed, not in the base branch (a squash counts) or not in a snapshot is not removed, unless you name it
+/// and say `--discard`. Everything is snapshotted first, so `worktree restore` brings it back.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
+    /// Only this worktree, by its name or its session.
+    name: Option<String>,
+
     /// Do it.
     #[arg(long)]
     apply: bool,
+
+    /// Remove it although its work is not committed or not merged. All of it stays in a snapshot. A person's to say.
+    #[arg(long, requires = "name")]
+    discard: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -26,6 +33,8 @@ struct CleanedRow {
     state: &'static str,
     because: String,
     snapshot: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedy: Option<String>,
     path: String,
 }
 
@@ -42,6 +51,7 @@ impl CleanedRow {
             },
             because: row.because,
             snapshot: row.snapshot,
+            remedy: row.remedy,
             path: row.path.to_string_lossy().into_owned(),
         }
     }
@@ -51,13 +61,21 @@ impl Row for CleanedRow {
     fn cells(&self) -> Vec<(&'static str, String)> {
         vec![("NAME", self.name.clone()), ("STATE", self.state.to_owned()), ("BECAUSE", self.because.clone())]
     }
+
+    fn note(&self) -> Option<String> {
+        self.remedy.clone()
+    }
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
     let mode = if args.apply { CleanMode::Apply } else { CleanMode::DryRun };
     let rows = match system.existing_commands()? {
-        Some(commands) => system.clean_worktrees(&commands, mode, &terminal::user_name())?,
+        Some(commands) => {
+            let unmerged = if args.discard { Unmerged::IsDiscarded } else { Unmerged::Stays };
+            let (only, by) = (args.name.clone(), terminal::user_name());
+            system.clean_worktrees(&commands, &Clean { only, mode, unmerged, by })?
+        }
         None => Vec::new(),
     };
     let counted = |state: CleanState| rows.iter().filter(|row| row.state == state).count() as u64;
@@ -68,7 +86,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     match mode {
         CleanMode::Apply => context.output.say(&format!("{} removed", count(removed, "worktree"))),
         CleanMode::DryRun if would > 0 => {
-            context.output.say("nothing was removed; `longhaul worktree clean --apply` does it");
+            context.output.say("nothing was removed; the same with `--apply` does it");
         }
         CleanMode::DryRun => context.output.say("there is nothing to remove"),
     }

@@ -16,7 +16,7 @@ use crate::error::CliError;
 /// says something else, that is shown with the code E0703. Nothing is written.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Its name; without it, the worktree that the current folder is in.
+    /// The worktree, or its session; without it, the worktree that the current folder is in.
     name: Option<String>,
 }
 

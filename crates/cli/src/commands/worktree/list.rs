@@ -73,8 +73,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let rows: Vec<ListRow> = rows.map(ListRow::of).collect();
     context.output.rows(&rows)?;
     if rows.is_empty() {
-        let what = if args.orphaned { "no worktree is orphaned" } else { "no session has a worktree here" };
-        context.output.say(&format!("{what}; `longhaul worktree new SESSION` makes one"));
+        context.output.say(if args.orphaned {
+            "no worktree is orphaned: somebody is responsible for each"
+        } else {
+            "no session has a worktree here; `longhaul run` and `longhaul worktree new SESSION` make one"
+        });
+    } else if args.orphaned {
+        context.output.say("`longhaul worktree clean` says of each what can be done about it");
     }
     Ok(ExitCode::SUCCESS)
 }

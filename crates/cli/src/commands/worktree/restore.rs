@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// The snapshot, or the beginning of its id.
     snapshot: Option<String>,
 
-    /// The worktree, or its session; without it, the worktree that the current folder is in.
+    /// The worktree, or its session; without it, the one that the snapshot is of, or that the current folder is in.
     #[arg(long, value_name = "NAME|SESSION")]
     worktree: Option<String>,
 }
@@ -59,7 +59,10 @@ impl Row for RestoredRow {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
-    let session = system.worktree_session(args.worktree.as_deref())?;
+    let session = match (&args.snapshot, &args.worktree) {
+        (Some(snapshot), None) => system.snapshot_session(snapshot)?,
+        (_, worktree) => system.worktree_session(worktree.as_deref())?,
+    };
     let Some(snapshot) = &args.snapshot else {
         let row = |KeptRow { snapshot, at, because }| SnapshotRow { snapshot, at, because };
         let rows: Vec<SnapshotRow> = system.worktree_snapshots(session)?.into_iter().map(row).collect();

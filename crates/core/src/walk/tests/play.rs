@@ -25,7 +25,7 @@ pub(super) struct Play {
     nonces: u64,
 }
 
-pub(in crate::walk) fn compiled(text: &str) -> Workflow {
+pub(crate) fn compiled(text: &str) -> Workflow {
     let source = Source { name: "test.yml".into(), text: text.to_owned(), syntax: Syntax::Yaml };
     let outcome = compile(&source, &Sources::default());
     outcome.value.unwrap_or_else(|| panic!("{:#?}", outcome.diagnostics))

@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::scope::{preview, type_name};
 use super::super::{Step, render, template};
 use super::Reason;
+use crate::parking::ParkCode;
 
 /// A place in a loop's body that asks for a part of the item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +55,7 @@ pub fn refuse_primitives(steps: &[Step], item_var: &str, items: &[Value]) -> Res
     );
     let parts: Vec<&str> = fields.iter().map(|field| field.path.as_str()).collect();
     let fix = format!("make every item an object with what the steps ask for: `{}`", parts.join("`, `"));
-    Err(Reason::new("items_have_no_parts", message, fix))
+    Err(ParkCode::ItemsHaveNoParts.reason(message, fix))
 }
 
 /// `length` is a part of what has no fields, and an array has its numbers.

@@ -127,11 +127,13 @@ impl Commands {
         }))
     }
 
-    /// An end; one that somebody may want to undo names the step to go back to.
+    /// An end; one before the last step names where that was.
     fn closed(&self, id: SessionId, outcome: &CloseOutcome) -> Result<Shown, Error> {
         let last = match outcome {
-            CloseOutcome::Failed { .. } => self.stops(id)?.pop().map(|stop| stop.step),
-            CloseOutcome::Completed | CloseOutcome::Cancelled { .. } => None,
+            CloseOutcome::Failed { .. } | CloseOutcome::Cancelled { .. } => {
+                self.stops(id)?.pop().map(|stop| stop.step)
+            }
+            CloseOutcome::Completed => None,
         };
         Ok(Shown::Closed { outcome: outcome.clone(), last })
     }

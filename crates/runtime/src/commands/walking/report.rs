@@ -25,8 +25,10 @@ impl Commands {
 
     /// Puts on record that a host was not let through. Kept once for each host, however often it is wanted.
     pub(crate) fn report_refused_host(&self, id: SessionId, report: &Value) -> Result<bool, Error> {
-        let said = Said { session: id, kind: ReportKind::HostRefused, report };
-        let report = self.as_stored(report);
+        let mut report = report.clone();
+        // A name of a host is looked at in small letters, in which a secret is not recognised otherwise.
+        self.scrubber().in_any_case().value(&mut report);
+        let said = Said { session: id, kind: ReportKind::HostRefused, report: &report };
         self.report_unless(&said, |session| {
             self.finds_report(session, Seq(0), |_, kind, kept| {
                 kind == ReportKind::HostRefused && kept["host"] == report["host"]

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use longhaul_core::parking::ParkCode;
+use longhaul_core::scrub::Scrubber;
 use longhaul_core::session::{Arrival, Command, Session, Work};
 use longhaul_core::walk::{self, Walk};
 use longhaul_core::workflow::Step;
 use longhaul_core::workflow::scope::Scope;
-use longhaul_events::{Content, Driver, Epoch, NodeId, Reason, Seq, SessionEvent, SessionId};
+use longhaul_events::{Content, Driver, Epoch, NodeId, Seq, SessionEvent, SessionId};
 use serde_json::Value;
 
 use super::Commands;
@@ -96,7 +98,11 @@ impl Commands {
 
     /// A text without the secrets that are known.
     pub(crate) fn scrubbed(&self, text: &str) -> String {
-        self.recorder.scrubber().text(text).into_owned()
+        self.scrubber().text(text).into_owned()
+    }
+
+    pub(crate) fn scrubber(&self) -> &Scrubber {
+        self.recorder.scrubber()
     }
 
     fn after_work(
@@ -112,8 +118,7 @@ impl Commands {
         let value = match result {
             WorkResult::Done(value) => value,
             WorkResult::Unknown => {
-                let unknown = Reason::new(
-                    "outcome_unknown",
+                let unknown = ParkCode::OutcomeUnknown.reason(
                     format!(
                         "`{}` had started when its runner died; what was left of it was ended, and nobody knows how far it came",
                         step.0

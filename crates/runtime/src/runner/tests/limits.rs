@@ -249,6 +249,19 @@ turns:
 }
 
 #[test]
+fn nobody_waits_for_room_at_a_provider_longer_than_the_session_may_take() {
+    let home = Home::new();
+    let busy = "  - { match: { step: look }, fault: { error: rate_limit } }\n".repeat(4);
+    let id = home.with_caps(&format!("cassette: 1\nturns:\n{busy}"), Caps { time_ms: 700, ..PLENTY });
+    let start = Instant::now();
+    run_work(&home.system(), id).unwrap();
+    assert_eq!(home.parked(id).0, "budget_time");
+    // The first pause alone would be two seconds.
+    let failed = home.did(id).into_iter().filter(|act| matches!(act, AgentDid::Failed { .. })).count();
+    assert_eq!(failed, 1, "{:?}", start.elapsed());
+}
+
+#[test]
 fn nobody_waits_for_a_turn_longer_than_the_session_may_take() {
     let home = Home::new();
     let stalls = "cassette: 1\nturns:\n  - { match: { step: look }, fault: { kind: stall, for: 1h } }\n";

@@ -19,6 +19,8 @@ struct Listener<'a> {
     id: SessionId,
     /// In which of its turns that is.
     told_in: usize,
+    /// How many turns it takes before it hands its first step in.
+    reads: usize,
     heard: Vec<Vec<String>>,
 }
 
@@ -29,7 +31,7 @@ impl Agent for Listener<'_> {
             let other = self.home.system().commands().unwrap();
             other.steer(self.id, "the other file", "ada").unwrap();
         }
-        let tool = if self.heard.len() < 3 && self.told_in == 1 { "read" } else { "complete_step" };
+        let tool = if self.heard.len() <= self.reads { "read" } else { "complete_step" };
         let arguments = match tool {
             "read" => json!({ "path": format!("{}.txt", self.heard.len()) }),
             _ => json!({ "notes": "Done." }),
@@ -87,7 +89,8 @@ fn drive(home: &Home, agent: &mut Listener<'_>) {
         stop: &stop,
         limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
     };
-    Driving { agent, hands, after_death: false }.step(&tip, &asked).unwrap();
+    let unheard = commands.each_turn(id, |_, _| {}).unwrap().unheard_before(tip.node);
+    Driving { agent, hands, after_death: false, unheard }.step(&tip, &asked).unwrap();
 }
 
 #[test]
@@ -96,7 +99,7 @@ fn what_is_said_while_the_agent_answers_is_heard_with_the_next_turn_and_by_whoev
     let id = home.assigned("cassette: 1\nturns: []\n");
     let commands = home.system().commands().unwrap();
     let tip = commands.load_session(id).unwrap().tip().unwrap().clone();
-    let mut agent = Listener { home: &home, id, told_in: 1, heard: Vec::new() };
+    let mut agent = Listener { home: &home, id, told_in: 1, reads: 2, heard: Vec::new() };
     drive(&home, &mut agent);
     let nothing: Vec<String> = Vec::new();
     assert_eq!(agent.heard, [nothing.clone(), vec!["the other file".to_owned()], nothing]);
@@ -116,7 +119,7 @@ fn what_is_said_while_the_agent_hands_the_step_in_is_heard_at_the_next_step() {
         "steps:\n  - { id: look, prompt: Look. }\n  - { id: change, prompt: Change it. }\n  - { id: tell, prompt: Tell. }\n",
     );
     let id = home.assigned("cassette: 1\nturns: []\n");
-    let mut agent = Listener { home: &home, id, told_in: 2, heard: Vec::new() };
+    let mut agent = Listener { home: &home, id, told_in: 2, reads: 0, heard: Vec::new() };
     for _ in 0..3 {
         drive(&home, &mut agent);
     }
@@ -124,6 +127,28 @@ fn what_is_said_while_the_agent_hands_the_step_in_is_heard_at_the_next_step() {
     assert_eq!(agent.heard, [nothing.clone(), nothing, vec!["the other file".to_owned()]]);
     let closed = home.system().commands().unwrap().load_session(id).unwrap().closed;
     assert_eq!(closed, Some(CloseOutcome::Completed));
+}
+
+#[test]
+fn what_was_said_before_a_gate_is_heard_once_after_it_though_whoever_drove_is_gone() {
+    let home = Home::new();
+    home.write_workflow(
+        "steps:\n  - { id: look, prompt: Look. }\n  - { id: ask, gate: { by: person, question: 'Go on?' } }\n  - { id: change, prompt: Change it. }\n  - { id: tell, prompt: Tell. }\n",
+    );
+    let id = home.assigned("cassette: 1\nturns: []\n");
+    drive(&home, &mut Listener { home: &home, id, told_in: 1, reads: 0, heard: Vec::new() });
+    let commands = home.system().commands().unwrap();
+    let session = commands.load_session(id).unwrap();
+    let At::Gate(gate) = session.at else { panic!("{:?}", session.at) };
+    commands.release_driver(id, session.lease.unwrap().epoch).unwrap();
+    let (verdict, channel) = (longhaul_events::Verdict::Approved, longhaul_events::Channel::Terminal);
+    let (by, words) = ("ada".to_owned(), "yes".to_owned());
+    let answer = crate::AnswerGate { session: id, gate: gate.gate, verdict, by, channel, words };
+    commands.answer_gate(&answer).unwrap();
+    let mut agent = Listener { home: &home, id, told_in: 9, reads: 0, heard: Vec::new() };
+    drive(&home, &mut agent);
+    drive(&home, &mut agent);
+    assert_eq!(agent.heard, [vec!["the other file".to_owned()], Vec::new()]);
 }
 
 #[test]
