@@ -143,7 +143,15 @@ impl Reader {
             ModelUsage { input, cache_read, cache_write, output: figure("output_tokens", output) };
     }
 
-    fn begin_block(&mut self, index: u64, block: &Value, tell: &mut dyn FnMut(Piece<'_>)) {
+    fn begin_block(
+        &mut self,
+        index: u64,
+        block: &Value,
+        tell: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), Failure> {
+        if !block.is_object() {
+            return Err(Failure::garbage("a block came that is none"));
+        }
         match text(block, "type") {
             "text" => self.say(text(block, "text"), tell),
             "tool_use" => {
@@ -160,6 +168,7 @@ impl Reader {
             _ => {}
         }
         self.blocks.push((index, block.clone()));
+        Ok(())
     }
 
     fn say(&mut self, words: &str, tell: &mut dyn FnMut(Piece<'_>)) {
@@ -219,7 +228,7 @@ impl super::Reader for Reader {
             "message_start" => self.begin(&event["message"]),
             "content_block_start" => {
                 let index = event["index"].as_u64().unwrap_or_default();
-                self.begin_block(index, &event["content_block"], tell);
+                self.begin_block(index, &event["content_block"], tell)?;
             }
             "content_block_delta" => self.go_on(event, tell)?,
             "message_delta" => {
@@ -240,7 +249,7 @@ impl super::Reader for Reader {
         let blocks = blocks.ok_or_else(|| Failure::garbage("the answer is no message"))?;
         self.begin(answer);
         for (index, block) in (0_u64..).zip(blocks) {
-            self.begin_block(index, block, tell);
+            self.begin_block(index, block, tell)?;
         }
         self.end(answer);
         Ok(())

@@ -14,9 +14,9 @@ use super::{BYTES_PER_TOKEN, fault, http, tokens};
 /// A text goes out in at most so many pieces, of at least so many bytes.
 const MOST_PIECES: usize = 200;
 const LEAST_PIECE: usize = 24;
-/// What is said again and again by who never ends, and how much of it at most.
-const ENDLESS_PIECE: usize = 64 * 1024;
-const ENDLESS_BYTES: usize = 64 * 1024 * 1024;
+/// What is said by who never ends, of which the first piece comes again and again, and how much that is at most.
+const ENDLESS_TEXT: usize = 4 * 1024 * 1024;
+const ENDLESS_BYTES: u64 = 64 * 1024 * 1024;
 /// How often somebody shows that it is there.
 const PING_EVERY: Duration = Duration::from_millis(10);
 
@@ -87,7 +87,7 @@ impl Whole {
         };
         let thought = answer.thought.as_deref().map(&mut take);
         let text = match answer.fault {
-            Some(Fault::Endless) => "again ".repeat(ENDLESS_PIECE / 6),
+            Some(Fault::Endless) => "again ".repeat(ENDLESS_TEXT / 6),
             Some(_) | None => take(&answer.text),
         };
         let mut calls = Vec::new();
@@ -178,7 +178,12 @@ pub(super) fn send(
             }
             Some(Fault::OnlyPings) if piece.bytes > 0 => return ping(out, protocol, has_ended),
             Some(Fault::Endless) if piece.bytes > 0 => {
-                return for_ever(out, &line(protocol, &piece.event), bytes, has_ended);
+                let line = line(protocol, &piece.event);
+                while *bytes < ENDLESS_BYTES && !has_ended() {
+                    http::chunk(out, &line)?;
+                    *bytes += piece.bytes;
+                }
+                return fault::hang(out, has_ended);
             }
             Some(_) | None => {}
         }
@@ -215,15 +220,4 @@ fn ping(out: &TcpStream, protocol: Protocol, has_ended: &dyn Fn() -> bool) -> io
         thread::sleep(PING_EVERY);
     }
     Err(io::ErrorKind::ConnectionAborted.into())
-}
-
-fn for_ever(out: &TcpStream, line: &str, bytes: &mut u64, has_ended: &dyn Fn() -> bool) -> io::Result<()> {
-    for _ in 0..ENDLESS_BYTES / ENDLESS_PIECE {
-        if has_ended() {
-            break;
-        }
-        http::chunk(out, line)?;
-        *bytes += u64::try_from(line.len()).unwrap_or(u64::MAX);
-    }
-    fault::hang(out, has_ended)
 }
