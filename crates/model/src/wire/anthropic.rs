@@ -167,7 +167,12 @@ impl Reader {
             // Kinds that we do not know are kept all the same, and shown to the provider again.
             _ => {}
         }
-        self.blocks.push((index, block.clone()));
+        let mut kept = block.clone();
+        if let Some(fields) = kept.as_object_mut().filter(|_| text(block, "type") == "tool_use") {
+            // The call has it.
+            fields.remove("input");
+        }
+        self.blocks.push((index, kept));
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use longhaul_model::{CallResult, End, Message, ModelUsage, Request, Wire, ask};
+use longhaul_model::{CallResult, End, Message, ModelUsage, Reply, Request, Wire, ask};
 use longhaul_testkit::model_server::{Answer, Stop};
 use serde_json::{Value, json};
 
@@ -32,6 +32,23 @@ fn words_and_all_calls_at_once_arrive_whole_and_in_pieces() {
         assert!(heard.iter().filter(|piece| piece.starts_with("said ")).count() > 2, "{heard:?}");
         assert!(heard.contains(&"call look".to_owned()) && heard.contains(&"call read".to_owned()));
         assert_eq!(reply.model, "gpt-5.1");
+    }
+}
+
+#[test]
+fn an_answer_may_come_in_one_piece_though_it_was_asked_for_in_many() {
+    for wire in Wire::ALL {
+        let answer =
+            Answer::say("I look.").and_call("look", &json!({ "at": 7 })).and_call("read", &json!({}));
+        let world = World::playing(vec![answer.clone().thinking("Hm."), answer.thinking("Hm.").whole()]);
+        let streamed = world.ask(wire, &[user("Find it.")]).unwrap();
+        let mut whole = world.ask(wire, &[user("Find it.")]).unwrap();
+        assert_eq!((whole.text.as_str(), whole.end), ("I look.", End::CallsWanted), "{wire}");
+        assert_ne!(whole.usage, ModelUsage::default());
+        // They differ only in the ids, and in what the cache did.
+        whole.usage = streamed.usage;
+        let plain = |reply: &Reply| format!("{reply:?}").replace("_2", "_1");
+        assert_eq!(plain(&whole), plain(&streamed), "{wire}");
     }
 }
 

@@ -150,56 +150,85 @@ pub(super) fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Sends the pieces, or as many as the fault lets through. Counts what was sent.
-pub(super) fn send(
-    out: &TcpStream,
-    protocol: Protocol,
-    answer: &Answer,
-    pieces: &[Sent],
-    bytes: &mut u64,
-    has_ended: &dyn Fn() -> bool,
-) -> io::Result<()> {
-    http::begin_stream(out)?;
-    if answer.fault == Some(Fault::Garbage) {
-        http::chunk(out, "data: {\"type\": what is this\n\n<html>\n\n")?;
-        return http::end_stream(out);
-    }
-    let mut said = 0;
-    for piece in pieces {
-        match answer.fault {
-            Some(Fault::CutAfter(after)) if said >= after => {
-                http::break_off(out)?;
-                return Err(io::ErrorKind::ConnectionAborted.into());
-            }
-            Some(Fault::HangAfter(after)) if said >= after => return fault::hang(out, has_ended),
-            Some(Fault::ErrorAfter(after)) if said >= after => {
-                http::chunk(out, &line(protocol, &fault::event(protocol)))?;
-                return http::end_stream(out);
-            }
-            Some(Fault::OnlyPings) if piece.bytes > 0 => return ping(out, protocol, has_ended),
-            Some(Fault::Endless) if piece.bytes > 0 => {
-                let line = line(protocol, &piece.event);
-                while *bytes < ENDLESS_BYTES && !has_ended() {
-                    http::chunk(out, &line)?;
-                    *bytes += piece.bytes;
+/// Where an answer goes out.
+pub(super) struct Line<'a> {
+    pub(super) out: &'a TcpStream,
+    pub(super) protocol: Protocol,
+    /// Told how many bytes of the answer went out before, and how many go out now.
+    pub(super) count: &'a dyn Fn(u64, u64),
+    pub(super) has_ended: &'a dyn Fn() -> bool,
+}
+
+impl Line<'_> {
+    /// Sends the pieces, or as many as the fault lets through.
+    pub(super) fn send(&self, answer: &Answer, pieces: &[Sent]) -> io::Result<()> {
+        http::begin_stream(self.out)?;
+        if answer.fault == Some(Fault::Garbage) {
+            http::chunk(self.out, "data: {\"type\": what is this\n\n<html>\n\n")?;
+            return http::end_stream(self.out);
+        }
+        let (mut said, mut bytes) = (0, 0);
+        for piece in pieces {
+            match answer.fault {
+                Some(Fault::CutAfter(after)) if said >= after => {
+                    http::break_off(self.out)?;
+                    return Err(io::ErrorKind::ConnectionAborted.into());
                 }
-                return fault::hang(out, has_ended);
+                Some(Fault::HangAfter(after)) if said >= after => return self.hang(),
+                Some(Fault::ErrorAfter(after)) if said >= after => {
+                    self.event(&fault::event(self.protocol))?;
+                    return http::end_stream(self.out);
+                }
+                Some(Fault::OnlyPings) if piece.bytes > 0 => return self.ping(),
+                Some(Fault::Endless) if piece.bytes > 0 => return self.go_on_for_ever(piece),
+                Some(_) | None => {}
             }
-            Some(_) | None => {}
+            (self.count)(bytes, piece.bytes);
+            self.event(&piece.event)?;
+            bytes += piece.bytes;
+            said += usize::from(piece.bytes > 0);
+            if let Some(pause) = answer.pause.filter(|_| piece.bytes > 0) {
+                // tidy: a model that is slow is what the test is about
+                thread::sleep(pause);
+            }
         }
-        http::chunk(out, &line(protocol, &piece.event))?;
-        *bytes += piece.bytes;
-        said += usize::from(piece.bytes > 0);
-        if let Some(pause) = answer.pause.filter(|_| piece.bytes > 0) {
-            // tidy: a model that is slow is what the test is about
-            thread::sleep(pause);
-        }
+        http::end_stream(self.out)
     }
-    http::end_stream(out)
+
+    fn event(&self, event: &Value) -> io::Result<()> {
+        http::chunk(self.out, &written(self.protocol, event))
+    }
+
+    fn hang(&self) -> io::Result<()> {
+        fault::hang(self.out, self.has_ended)
+    }
+
+    fn go_on_for_ever(&self, piece: &Sent) -> io::Result<()> {
+        let mut bytes = 0;
+        while bytes < ENDLESS_BYTES && !(self.has_ended)() {
+            (self.count)(bytes, piece.bytes);
+            self.event(&piece.event)?;
+            bytes += piece.bytes;
+        }
+        self.hang()
+    }
+
+    fn ping(&self) -> io::Result<()> {
+        let ping = match self.protocol {
+            Protocol::Messages => "event: ping\ndata: {\"type\": \"ping\"}\n\n",
+            Protocol::Chat | Protocol::Responses => ": keep-alive\n\n",
+        };
+        while !(self.has_ended)() {
+            http::chunk(self.out, ping)?;
+            // tidy: a model that says nothing for long is what the test is about
+            thread::sleep(PING_EVERY);
+        }
+        Err(io::ErrorKind::ConnectionAborted.into())
+    }
 }
 
 /// An event as it is written. Chat has no names for them, and one that is no JSON.
-fn line(protocol: Protocol, event: &Value) -> String {
+fn written(protocol: Protocol, event: &Value) -> String {
     let data = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
     match (protocol, event["type"].as_str()) {
         (Protocol::Messages | Protocol::Responses, Some(name)) => format!("event: {name}\ndata: {data}\n\n"),
@@ -207,17 +236,4 @@ fn line(protocol: Protocol, event: &Value) -> String {
             format!("data: {data}\n\n")
         }
     }
-}
-
-fn ping(out: &TcpStream, protocol: Protocol, has_ended: &dyn Fn() -> bool) -> io::Result<()> {
-    let ping = match protocol {
-        Protocol::Messages => "event: ping\ndata: {\"type\": \"ping\"}\n\n",
-        Protocol::Chat | Protocol::Responses => ": keep-alive\n\n",
-    };
-    while !has_ended() {
-        http::chunk(out, ping)?;
-        // tidy: a model that says nothing for long is what the test is about
-        thread::sleep(PING_EVERY);
-    }
-    Err(io::ErrorKind::ConnectionAborted.into())
 }
