@@ -27,7 +27,10 @@ fn conversation(wire: Wire) -> Vec<Asked> {
         let max_output = 4000 - turn * 7;
         let request =
             Request { model: "gpt-5.1", system: &system, tools: &tools, messages: &messages, max_output };
-        let reply = ask(&world.door(provider(wire)), wire, &request, &Waiting::default()).unwrap();
+        let door = world.door(provider(wire));
+        let reply = ask(&door, wire, &request, &Waiting::default()).unwrap();
+        let sent = world.server.asked().pop().unwrap().bytes.len();
+        assert_eq!(request.bytes(&door, wire), u64::try_from(sent).unwrap(), "{wire}");
         messages.push(said(&reply));
         messages.push(results(&reply, "found"));
     }
