@@ -129,6 +129,11 @@ enum End {
 }
 
 impl Transcript {
+    /// An empty one that nobody takes for one of that edition.
+    pub fn after(edition: u64) -> Self {
+        Self { edition: edition + 1, ..Self::default() }
+    }
+
     pub fn fold<'a>(events: impl IntoIterator<Item = &'a SessionEvent>) -> Self {
         let mut transcript = Self::default();
         events.into_iter().for_each(|event| transcript.apply(event));

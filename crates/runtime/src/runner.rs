@@ -4,6 +4,7 @@
 //! while it acts; when it dies the lease runs out, and whoever looks next starts another.
 
 mod agent;
+mod asking;
 mod assignment;
 mod crew;
 mod falling_back;
@@ -15,6 +16,7 @@ pub(crate) mod leftovers;
 mod limits;
 mod listening;
 mod office;
+mod own_loop;
 mod perform;
 mod permission;
 mod preparing;
@@ -42,8 +44,8 @@ use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::{DrivenError, Error};
 use crate::gateway::{TOKEN_VARIABLE, Token};
 use crate::system::System;
-use crew::{Crew, Lease};
 pub(crate) use assignment::{Assignment, PinnedReach, Staff, Who};
+use crew::{Crew, Lease};
 use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_dead, is_driven};
@@ -90,7 +92,10 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(Error::Session(Rejection::Stopping { .. })) => continue,
             Err(error) => return Err(error),
         };
-        let opened = piece.crew().map(|crew| crew.open_gateway(system, Lease { session: id, epoch }, &token)).transpose();
+        let opened = piece
+            .crew()
+            .map(|crew| crew.open_gateway(system, Lease { session: id, epoch }, &token))
+            .transpose();
         let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use longhaul_agent::tools::{self, Desk, Room, ToolError, Walls};
-use longhaul_agent::{Agent, Fault, Silence, Turn, TurnRequest};
+use longhaul_agent::{Agent, Fault, Silence, Turn, TurnRequest, unreadable};
 use longhaul_core::cassette::{Asked, Order, Usage};
 use longhaul_core::conversation::{COMPLETE_STEP, Conversation, Next, Stop};
 use longhaul_core::session::Tip;
@@ -16,6 +16,7 @@ use longhaul_events::{
 };
 use serde_json::{Map, Value};
 
+use super::asking::{Asking, Past, compacted};
 use super::giving_up;
 use super::interrupted;
 use super::limits::{Limits, estimate};
@@ -42,6 +43,7 @@ pub(super) struct Driving<'a> {
     /// What counts the requests that it makes, if anything does.
     pub(super) meter: Option<Arc<SessionMeter>>,
     pub(super) hands: Hands<'a>,
+    pub(super) past: &'a Past,
     /// Whoever drove before died.
     pub(super) after_death: bool,
     /// What somebody said at earlier steps that it has not heard.
@@ -97,7 +99,7 @@ pub(super) struct NoAnswer {
 
 /// What came of asking for a turn.
 enum Reply {
-    Came(AgentAct),
+    Came(Vec<AgentAct>),
     /// Our own cap cut it.
     Cut(AgentAct, Reason),
     /// It would have gone over what the session may use.
@@ -130,8 +132,8 @@ impl Driving<'_> {
                     if self.hands.stop.is_stopped() {
                         return Ok(StepEnd::Over);
                     }
-                    let act = match self.ask(turn, asked, &conversation, &prompt)? {
-                        Reply::Came(act) => act,
+                    let acts = match self.ask(turn, asked, &conversation, &prompt)? {
+                        Reply::Came(acts) => acts,
                         Reply::Cut(act, reason) => {
                             self.hands.record(&mut conversation, &[act])?;
                             if self.hands.park(reason, ear)? == Way::Left {
@@ -147,7 +149,7 @@ impl Driving<'_> {
                         }
                         Reply::Stopped => return Ok(StepEnd::Over),
                     };
-                    if self.hands.go_on(&mut ear, &mut conversation, vec![act])? == Way::Left {
+                    if self.hands.go_on(&mut ear, &mut conversation, acts)? == Way::Left {
                         return Ok(StepEnd::Over);
                     }
                 }
@@ -193,7 +195,15 @@ impl Driving<'_> {
         let answers = conversation.last_answers();
         let hands = &self.hands;
         let silence = Silence::Endured(&|ms| hands.endure(ms));
-        let request = TurnRequest { asked, answers: &answers, told: &told, silence };
+        let asking = Asking::new(self.past, hands);
+        let request = TurnRequest { asked, answers: &answers, told: &told, silence, asker: &asking };
+        match self.agent.compact(&request) {
+            Ok(None) => {}
+            Ok(Some(compaction)) => {
+                hands.commands.act(hands.id, hands.epoch, &[compacted(turn, compaction)])?;
+            }
+            Err(fault) => return self.unanswered(&asking, turn, &fault, Instant::now()),
+        }
         let turn_may_use = estimate(self.agent.foresee(&request), conversation, prompt);
         if let Some(reason) = hands.limits.before_turn(turn_may_use)? {
             return Ok(Reply::TooMuch(reason));
@@ -202,31 +212,39 @@ impl Driving<'_> {
             return Ok(Reply::Stopped);
         }
         let start = Instant::now();
-        let fault = match self.agent.turn(&request) {
+        match self.agent.turn(&request) {
             Ok(answer) => {
                 let cost_micros = match self.account {
                     Account::Turn => hands.limits.price.of(tokens(answer.usage)),
                     Account::Bills => 0,
                 };
                 let spent = Spending { ms: elapsed(start), cost_micros, account: self.account };
-                return Ok(Reply::Came(answered(turn, answer, spent)));
+                Ok(Reply::Came(answered(turn, answer, spent)))
             }
-            Err(fault) => fault,
-        };
+            Err(fault) => self.unanswered(&asking, turn, &fault, start),
+        }
+    }
+
+    /// Why there is no answer, and whose fault that is.
+    fn unanswered(
+        &self,
+        asking: &Asking<'_>,
+        turn: u32,
+        fault: &Fault,
+        start: Instant,
+    ) -> Result<Reply, Error> {
+        if let Some(trouble) = asking.take_trouble() {
+            return Err(trouble);
+        }
+        let Some(kind) = fault.kind() else { return Ok(Reply::Stopped) };
         // Whoever is cut sees a stream that breaks off, or an error like any other.
         let refusal = self.meter.as_ref().and_then(|meter| meter.take_refusal());
         let (message, ms) = (fault.to_string(), elapsed(start));
-        let failed = |fault| AgentAct::Failed {
-            turn,
-            fault,
-            message,
-            ms,
-            retry_after_ms: None,
-            resets_at: None,
-        };
+        let (retry_after_ms, resets_at) = (fault.retry_after_ms(), fault.resets_at());
+        let failed = |fault| AgentAct::Failed { turn, fault, message, ms, retry_after_ms, resets_at };
         Ok(match refusal {
             Some(reason) => Reply::Cut(failed(TurnFault::OverCap), reason),
-            None => Reply::Came(failed(fault_of(&fault))),
+            None => Reply::Came(vec![failed(kind)]),
         })
     }
 }
@@ -345,6 +363,9 @@ impl Hands<'_> {
         let arguments = self.arguments(call)?;
         let refused =
             |text: String| Ended { outcome: CallOutcome::Refused, exit: None, text, ms: elapsed(start) };
+        if let Some(problem) = unreadable(&arguments) {
+            return Ok(refused(problem));
+        }
         if let Some(tool) = tools::find(&call.tool) {
             let desk = Desk { room: self.room, walls: self.walls, scrubber: self.commands.scrubber() };
             return match tool.call(&desk, &arguments) {
@@ -394,7 +415,11 @@ impl Hands<'_> {
         let start = Instant::now();
         let refused =
             |text: String| Ended { outcome: CallOutcome::Refused, exit: None, text, ms: elapsed(start) };
-        let answer = match Answer::from_payload(&Value::Object(self.arguments(call)?)) {
+        let arguments = self.arguments(call)?;
+        if let Some(problem) = unreadable(&arguments) {
+            return Ok(Some(refused(problem)));
+        }
+        let answer = match Answer::from_payload(&Value::Object(arguments)) {
             Ok(answer) => answer,
             Err(reasons) => return Ok(Some(refused(words(&reasons)))),
         };
@@ -431,15 +456,17 @@ const fn tokens(usage: Usage) -> TokenCount {
     TokenCount { input: usage.input, output: usage.output }
 }
 
-fn answered(turn: u32, answer: Turn, spent: Spending) -> AgentAct {
+/// What is put on record of an answer, and of what the agent has to be told about it.
+fn answered(turn: u32, answer: Turn, spent: Spending) -> Vec<AgentAct> {
     let Spending { ms, cost_micros, account } = spent;
     let call = |call: longhaul_agent::Call| AgentCall {
         tool: call.tool,
         arguments: Content::Inline(Value::Object(call.arguments)),
         expect_exit: call.expect_exit,
-        id: None,
+        id: call.id,
     };
-    AgentAct::Answered {
+    let aside = answer.aside.map(|words| AgentAct::Nudged { turn: turn + 1, words });
+    let answered = AgentAct::Answered {
         turn,
         said: Content::Inline(Value::String(answer.say)),
         calls: answer.calls.into_iter().map(call).collect(),
@@ -451,8 +478,9 @@ fn answered(turn: u32, answer: Turn, spent: Spending) -> AgentAct {
         ms,
         cost_micros,
         account,
-        echo: None,
-    }
+        echo: answer.echo.map(Content::Inline),
+    };
+    [answered].into_iter().chain(aside).collect()
 }
 
 fn finished(turn: u32, call: u32, tool: String, ended: Ended) -> AgentAct {
@@ -465,19 +493,6 @@ fn finished(turn: u32, call: u32, tool: String, ended: Ended) -> AgentAct {
         exit,
         result: Content::Inline(Value::String(text)),
         ms,
-    }
-}
-
-const fn fault_of(fault: &Fault) -> TurnFault {
-    match fault {
-        Fault::Stalled { .. } => TurnFault::Stalled,
-        Fault::CutOff => TurnFault::CutOff,
-        Fault::RateLimit => TurnFault::RateLimit,
-        Fault::Overloaded => TurnFault::Overloaded,
-        Fault::UsageLimit => TurnFault::UsageLimit,
-        Fault::Auth => TurnFault::Auth,
-        Fault::Garbage => TurnFault::Garbage,
-        Fault::Unscripted(_) => TurnFault::Unscripted,
     }
 }
 

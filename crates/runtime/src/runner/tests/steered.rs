@@ -11,6 +11,7 @@ use longhaul_exec::{Error as ExecError, Finished};
 use super::*;
 use crate::commands::acting::{Ear, Heard};
 use crate::runner::agent::{Driving, Hands};
+use crate::runner::asking::Past;
 
 /// Somebody to whom a person speaks while it answers.
 #[derive(Debug)]
@@ -37,8 +38,8 @@ impl Agent for Listener<'_> {
             _ => json!({ "notes": "Done." }),
         };
         let arguments = arguments.as_object().unwrap().clone();
-        let call = Call { tool: tool.to_owned(), arguments, expect_exit: None };
-        Ok(Turn { say: String::new(), calls: vec![call], order: Order::OneByOne, usage: Usage::default() })
+        let call = Call { tool: tool.to_owned(), arguments, expect_exit: None, id: None };
+        Ok(Turn::plain(String::new(), vec![call], Order::OneByOne, Usage::default()))
     }
 
     fn window(&self) -> u64 {
@@ -91,7 +92,8 @@ fn drive(home: &Home, agent: &mut Listener<'_>) {
     };
     let unheard = commands.each_turn(id, |_, _| {}).unwrap().unheard_before(tip.node);
     let (account, meter) = (Account::Turn, None);
-    Driving { agent, account, meter, hands, after_death: false, unheard }.step(&tip, &asked).unwrap();
+    let past = &Past::default();
+    Driving { agent, account, meter, hands, past, after_death: false, unheard }.step(&tip, &asked).unwrap();
 }
 
 #[test]
