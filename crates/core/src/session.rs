@@ -17,7 +17,7 @@
 //! | completed | continue | `Continued`, `StepHandedOut` |
 //! | open | set budget | (`Unparked`), `Agent` |
 //! | parked, waits for what comes by itself | wake, once it is due | `Unparked`, `Agent` |
-//! | any | bill | `Agent` |
+//! | any | settle | `Agent` |
 //! | open | request stop | `StopRequested`; nobody takes the lease after it |
 //! | step out, or parked at one | steer | (`Unparked`), `Agent` |
 //! | open | close | `Closed` |

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use axum::body::Body;
 use http_body_util::BodyExt as _;
 use longhaul_runtime::Settings;
-use longhaul_runtime::gateway::{BoxError, Handler};
-use longhaul_runtime::types::SessionId;
+use longhaul_runtime::gateway::{BoxError, Driven, Handler};
 use tower_service::Service as _;
 
 use crate::protocol;
 use crate::server::{Longhaul, Profile};
 
-/// Answers for exactly this session. Opens nothing before somebody asks.
-pub fn leaf_door(settings: Settings, session: SessionId) -> Handler {
-    let server = Longhaul::new(settings, Profile::Leaf(session)).on_port();
+/// Answers for exactly this session, as long as this driver has it. Opens nothing before somebody asks.
+pub fn leaf_door(settings: Settings, driven: Driven) -> Handler {
+    let server = Longhaul::new(settings, Profile::Driven(driven)).on_port();
     let router = protocol::one_by_one(move || server.clone());
     Arc::new(move |request| {
         let mut router = router.clone();

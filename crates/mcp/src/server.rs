@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use longhaul_runtime::gateway::Driven;
 use longhaul_runtime::types::SessionId;
 use longhaul_runtime::{Settings, leaf};
 use rmcp::model::{
@@ -17,7 +18,7 @@ use rmcp::{ErrorData, ServerHandler};
 use crate::call::Call;
 use crate::desk::Desk;
 use crate::refusal::Refusal;
-use crate::tools::{OUTER, Offer};
+use crate::tools::{OUTER, Offer, Post};
 use crate::waiting::{Room, Waiting};
 use crate::{name, prompts, protocol, resources};
 
@@ -31,6 +32,11 @@ const LEAF_INSTRUCTIONS: &str = "You work on one step of one session at a time. 
     vars and artifacts that it asks for. Put what is not part of the step on record with report_issue, \
     report_workflow_bug, note_fact or ask_coordinator. At a gate a person decides: stop.";
 
+const DRIVEN_INSTRUCTIONS: &str = "You work on one step of one session at a time; each comes as a prompt with its \
+    continueToken. Do exactly that step, hand it in with complete_step, the token, and the notes, vars and artifacts that it \
+    asks for, and end your turn when it is taken. Put what is not part of the step on record with report_issue, \
+    report_workflow_bug, note_fact or ask_coordinator.";
+
 type Context = RequestContext<RoleServer>;
 
 /// What a server offers, and to whom.
@@ -40,6 +46,8 @@ pub enum Profile {
     Outer,
     /// For an agent that works on this session and on nothing else.
     Leaf(SessionId),
+    /// The same, for one that is prompted step by step by a driver of ours.
+    Driven(Driven),
 }
 
 /// How clients come to the server.
@@ -96,7 +104,8 @@ impl Longhaul {
     fn tools(&self) -> Vec<Offer> {
         match self.profile {
             Profile::Outer => OUTER.into_iter().map(Offer::Outer).collect(),
-            Profile::Leaf(id) => leaf::TOOLS.iter().map(|tool| Offer::Leaf(tool, id)).collect(),
+            Profile::Leaf(session) => leaves(Post { session, driver: None }),
+            Profile::Driven(Driven { session, driver }) => leaves(Post { session, driver: Some(driver) }),
         }
     }
 
@@ -114,7 +123,7 @@ impl Longhaul {
     pub(crate) const fn has_a_person(&self) -> bool {
         match self.profile {
             Profile::Outer => true,
-            Profile::Leaf(_) => false,
+            Profile::Leaf(_) | Profile::Driven(_) => false,
         }
     }
 
@@ -122,7 +131,7 @@ impl Longhaul {
     const fn only(&self) -> Option<SessionId> {
         match self.profile {
             Profile::Outer => None,
-            Profile::Leaf(id) => Some(id),
+            Profile::Leaf(session) | Profile::Driven(Driven { session, .. }) => Some(session),
         }
     }
 
@@ -136,12 +145,17 @@ impl Longhaul {
     }
 }
 
+fn leaves(post: Post) -> Vec<Offer> {
+    leaf::TOOLS.iter().map(|tool| Offer::Leaf(tool, post)).collect()
+}
+
 impl ServerHandler for Longhaul {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources();
         let (capabilities, instructions) = match self.profile {
             Profile::Outer => (capabilities.enable_prompts().build(), INSTRUCTIONS),
             Profile::Leaf(_) => (capabilities.build(), LEAF_INSTRUCTIONS),
+            Profile::Driven(_) => (capabilities.build(), DRIVEN_INSTRUCTIONS),
         };
         let name = Implementation::new("longhaul", env!("CARGO_PKG_VERSION"));
         ServerConfig::new(capabilities).with_server_info(name).with_instructions(instructions)

@@ -12,7 +12,7 @@ mod start;
 use std::sync::Arc;
 
 use longhaul_runtime::leaf::{self as leaf_table, Effect};
-use longhaul_runtime::types::{Handle, SessionId};
+use longhaul_runtime::types::{Epoch, Handle, SessionId};
 use longhaul_runtime::{AnswerGate, Error, Worth};
 use rmcp::model::{JsonObject, Tool as ToolEntry, ToolAnnotations};
 use serde_json::Value;
@@ -36,11 +36,18 @@ pub(crate) struct Tool {
     pub(crate) wrap: fn(Reply) -> Reply,
 }
 
+/// The session that an agent works on, and the driver that prompts it, if it is one of ours.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Post {
+    pub(crate) session: SessionId,
+    pub(crate) driver: Option<Epoch>,
+}
+
 /// A tool as one server offers it.
 #[derive(Clone, Copy)]
 pub(crate) enum Offer {
     Outer(&'static Tool),
-    Leaf(&'static leaf_table::Tool, SessionId),
+    Leaf(&'static leaf_table::Tool, Post),
 }
 
 impl Offer {
@@ -62,7 +69,7 @@ impl Offer {
     pub(crate) fn call(self, desk: &Desk, fields: JsonObject) -> Reply {
         match self {
             Self::Outer(tool) => tool.call(desk, fields),
-            Self::Leaf(tool, session) => leaf::call(desk, tool, session, &fields),
+            Self::Leaf(tool, post) => leaf::call(desk, tool, post, &fields),
         }
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhaul_core::hosts::HostPattern;
-use longhaul_events::SessionId;
+use longhaul_events::{Epoch, SessionId};
 use longhaul_exec::sandbox::{GATEWAY_SOCKET, Gateway as GatewayPolicy, Level, Network, Sandbox};
 use longhaul_gateway::{Listen, Meter, Options, Upstreams, Wanted};
 use serde_json::json;
@@ -28,13 +28,20 @@ pub const TOKEN_VARIABLE: &str = "LONGHAUL_GATEWAY_TOKEN";
 const PORT_INSIDE: u16 = 7411;
 
 /// Makes what serves the tools of one session, out of what a process is set up with.
-pub type LeafDoor = fn(Settings, SessionId) -> Handler;
+pub type LeafDoor = fn(Settings, Driven) -> Handler;
+
+/// A session, and the driver that has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Driven {
+    pub session: SessionId,
+    pub driver: Epoch,
+}
 
 /// The one way out of the walls of a session: what its gateway is made of.
 #[derive(Debug)]
 pub(crate) struct WayOut<'a> {
     pub(crate) system: &'a System,
-    pub(crate) session: SessionId,
+    pub(crate) driven: Driven,
     pub(crate) reach: &'a PinnedReach,
     pub(crate) token: &'a Token,
     /// Whose models can be asked, and who keeps count of it.
@@ -62,8 +69,8 @@ impl WayOut<'_> {
 
     fn options(&self, listen: Listen) -> Options {
         let hosts = self.reach.hosts.iter().filter_map(|host| HostPattern::parse(host).ok());
-        let (settings, session) = (self.system.settings().clone(), self.session);
-        let leaf = self.system.leaf_door().map(|door| door(settings.clone(), session));
+        let (settings, session) = (self.system.settings().clone(), self.driven.session);
+        let leaf = self.system.leaf_door().map(|door| door(settings.clone(), self.driven));
         Options {
             socket: self.system.places().gateway_socket(session),
             listen,

@@ -10,7 +10,7 @@ mod report;
 mod write;
 
 use longhaul_core::walk::view::StepView;
-use longhaul_events::SessionId;
+use longhaul_events::{Epoch, SessionId};
 use serde_json::{Map, Value};
 
 use crate::commands::Commands;
@@ -61,6 +61,8 @@ pub struct Leaf<'a> {
     pub system: &'a System,
     pub commands: &'a Commands,
     pub session: SessionId,
+    /// The driver that prompts the agent step by step, if it is one of ours.
+    pub driver: Option<Epoch>,
 }
 
 /// What a call came to.

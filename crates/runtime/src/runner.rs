@@ -42,10 +42,10 @@ use serde_json::{Value, json};
 use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::{DrivenError, Error};
-use crate::gateway::{TOKEN_VARIABLE, Token};
+use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
 pub(crate) use assignment::{Assignment, PinnedReach, Staff, Who};
-use crew::{Crew, Lease};
+use crew::Crew;
 use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_dead, is_driven};
@@ -94,7 +94,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
         };
         let opened = piece
             .crew()
-            .map(|crew| crew.open_gateway(system, Lease { session: id, epoch }, &token))
+            .map(|crew| crew.open_gateway(system, gateway::Driven { session: id, driver: epoch }, &token))
             .transpose();
         let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;

@@ -120,10 +120,12 @@ pub enum Command {
         taint: Taint,
         budget: NewBudget,
     },
-    /// What a request used that was on record before it went out. Nobody's leave is needed: it is owed also when the
-    /// session is over by then.
-    Bill {
-        bill: AgentAct,
+    /// What a request used that was on record before it went out, or how a turn ended that was under way when the session
+    /// went on. Nobody's leave is needed: it happened, also if the session is over by then.
+    Settle {
+        /// Where it belongs, if not where the session stands.
+        node: Option<NodeId>,
+        act: AgentAct,
     },
     /// Goes on with what was parked at this node, if what it waited for is due by now.
     Wake {
@@ -211,7 +213,7 @@ impl Command {
             // Files are kept, restored and removed also when the session is long over.
             Self::Rewind { .. }
             | Self::Continue { .. }
-            | Self::Bill { .. }
+            | Self::Settle { .. }
             | Self::MakeCheckout { .. }
             | Self::KeepSnapshot { .. }
             | Self::RemoveCheckout { .. } => true,

@@ -92,7 +92,9 @@ impl Session {
             Command::Assign { actor, agent, settings, taint, budget } => {
                 self.assign(actor, AgentAct::Assigned { agent, settings, because: None, taint }, budget)
             }
-            Command::Bill { bill } => Ok(vec![SessionEvent::Agent { node: self.node(), act: bill }]),
+            Command::Settle { node, act } => {
+                Ok(vec![SessionEvent::Agent { node: node.or(self.node()), act }])
+            }
             Command::Wake { node, nonce, now } => self.wake(node, nonce, now),
             Command::SetBudget { budget, nonce } => self.set_budget(budget, nonce),
             Command::Steer { words, by, nonce } => self.steer(AgentAct::Steered { words, by }, nonce),

@@ -2,11 +2,10 @@
 
 use longhaul_runtime::Error;
 use longhaul_runtime::leaf::{Leaf, Told, Tool};
-use longhaul_runtime::types::SessionId;
 use rmcp::model::{JsonObject, Tool as ToolEntry};
 use serde_json::{Value, json};
 
-use super::{Reader, annotations, object, refused_to, schema};
+use super::{Post, Reader, annotations, object, refused_to, schema};
 use crate::desk::Desk;
 use crate::refusal::Refusal;
 use crate::reply::{Reply, SentToken};
@@ -33,17 +32,18 @@ fn output() -> Value {
     shape
 }
 
-pub(super) fn call(desk: &Desk, tool: &Tool, session: SessionId, fields: &JsonObject) -> Reply {
-    run(desk, tool, session, fields).unwrap_or_else(|error| {
+pub(super) fn call(desk: &Desk, tool: &Tool, post: Post, fields: &JsonObject) -> Reply {
+    run(desk, tool, post, fields).unwrap_or_else(|error| {
         let refusal = Refusal::told(error, Audience::Leaf);
-        let reader = Reader { audience: Audience::Leaf, only: Some(session) };
+        let reader = Reader { audience: Audience::Leaf, only: Some(post.session) };
         refused_to(desk, &refusal, SentToken::among(fields).as_ref(), reader)
     })
 }
 
-fn run(desk: &Desk, tool: &Tool, session: SessionId, fields: &JsonObject) -> Result<Reply, Error> {
+fn run(desk: &Desk, tool: &Tool, post: Post, fields: &JsonObject) -> Result<Reply, Error> {
+    let Post { session, driver } = post;
     let (system, commands) = (desk.system(), desk.commands_for(session)?);
-    let leaf = Leaf { system: &system, commands: &commands, session };
+    let leaf = Leaf { system: &system, commands: &commands, session, driver };
     Ok(match tool.call(&leaf, fields)? {
         Told::Step(view) => Reply::step(*view, Audience::Leaf),
         Told::Said { words, value } => Reply::new(words, &value),

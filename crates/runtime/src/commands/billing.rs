@@ -2,7 +2,7 @@
 
 use longhaul_core::budget::{self, Exceeded, Price};
 use longhaul_core::session::{Command, Session};
-use longhaul_events::{AgentAct, Caps, Epoch, Held, SessionId, TokenCount};
+use longhaul_events::{AgentAct, Caps, Epoch, Held, NodeId, SessionId, TokenCount};
 use longhaul_gateway::Usage;
 
 use super::Commands;
@@ -49,7 +49,15 @@ impl Commands {
             let mut after = session.clone();
             after.spent.add(&bill);
             let free = self.free(&after, price)?;
-            Ok(Decided::Events(session.decide(Command::Bill { bill: bill.clone() })?, free))
+            Ok(Decided::Events(session.decide(Command::Settle { node: None, act: bill.clone() })?, free))
+        })
+    }
+
+    /// Puts on record how a turn ended at a node, wherever the session stands by now.
+    pub(crate) fn settle(&self, id: SessionId, node: NodeId, act: &AgentAct) -> Result<(), Error> {
+        self.decide(id, &Contents::default(), |session| {
+            let command = Command::Settle { node: Some(node), act: act.clone() };
+            Ok(Decided::Events(session.decide(command)?, ()))
         })
     }
 

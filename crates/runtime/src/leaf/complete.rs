@@ -2,7 +2,7 @@
 
 use longhaul_core::handle::Handle;
 use longhaul_core::workflow::answer::Answer;
-use longhaul_events::Reason;
+use longhaul_events::{Epoch, Reason};
 use serde_json::{Map, Value, json};
 
 use super::{Effect, Leaf, Told, Tool, text};
@@ -48,8 +48,22 @@ fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<Told, Error> {
     }
     let answer = Answer::from_payload(&Value::Object(payload)).map_err(Error::BadAnswer)?;
     let handle = token.ok_or_else(|| Error::BadAnswer(vec![without_token()]))?;
+    if let Some(driver) = leaf.driver {
+        return hand_in_to(driver, leaf, handle, answer);
+    }
     let advance = Advance { handle, answer, epoch: None };
     Ok(Told::Step(Box::new(leaf.system.advance(leaf.commands, &advance)?)))
+}
+
+/// The driver has its own way of going on: the next step comes as a prompt, and nobody waits for it here. A driver that
+/// was replaced cannot hand anything in.
+fn hand_in_to(driver: Epoch, leaf: &Leaf<'_>, handle: Handle, answer: Answer) -> Result<Told, Error> {
+    let view = leaf.commands.advance(&Advance { handle, answer, epoch: Some(driver) })?;
+    if view.blocked.is_some() {
+        return Ok(Told::Step(Box::new(view)));
+    }
+    let words = "The step is taken. End your turn now; the next step comes as the next prompt.";
+    Ok(Told::Said { words: words.to_owned(), value: json!({ "recorded": true }) })
 }
 
 fn without_token() -> Reason {

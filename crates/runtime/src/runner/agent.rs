@@ -389,7 +389,8 @@ impl Hands<'_> {
         else {
             return Ok(refused(format!("there is no tool `{}`", call.tool)));
         };
-        let leaf = Leaf { system: self.system, commands: self.commands, session: self.id };
+        let leaf =
+            Leaf { system: self.system, commands: self.commands, session: self.id, driver: Some(self.epoch) };
         match tool.call(&leaf, &arguments) {
             Ok(Told::Said { words, .. }) => {
                 Ok(Ended { outcome: CallOutcome::Done, exit: None, text: words, ms: elapsed(start) })

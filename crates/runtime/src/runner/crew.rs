@@ -24,7 +24,7 @@ use super::{Driven, StopSwitch, hidden, leftovers};
 use crate::commands::Commands;
 use crate::commands::acting::Turns;
 use crate::error::Error;
-use crate::gateway::{Gateway, Token, WayOut};
+use crate::gateway::{self, Gateway, Token, WayOut};
 use crate::sandbox::{Surroundings, everyday};
 use crate::system::System;
 
@@ -93,25 +93,18 @@ impl Crew {
     pub(super) fn open_gateway(
         &mut self,
         system: &System,
-        lease: Lease,
+        driven: gateway::Driven,
         token: &Token,
     ) -> Result<Gateway, Error> {
         let (upstreams, meter): (_, Arc<dyn Meter>) = match &mut self.agents {
             Agents::Rehearsal(_) => (Upstreams::new(), Arc::new(Unmetered)),
-            Agents::Staff(office) => office.open(system, lease)?,
+            Agents::Staff(office) => office.open(system, driven)?,
         };
-        let way = WayOut { system, session: lease.session, reach: &self.reach, token, upstreams, meter };
+        let way = WayOut { system, driven, reach: &self.reach, token, upstreams, meter };
         let (gateway, sandbox) = way.open(self.walls.clone())?;
         self.sandbox = sandbox;
         Ok(gateway)
     }
-}
-
-/// The right to drive a session, as far as it is told to others.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Lease {
-    pub(super) session: SessionId,
-    pub(super) epoch: Epoch,
 }
 
 /// The checkout can be changed, and the objects that it borrows can be read. Nothing else of ours is there.

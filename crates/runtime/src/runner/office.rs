@@ -13,10 +13,9 @@ use longhaul_events::Account;
 use longhaul_gateway::{Meter, Upstreams};
 
 use super::assignment::{Assignment, Staff, Who};
-use super::crew::Lease;
 use super::own_loop::own_loop;
 use crate::error::{Error, HiringError};
-use crate::gateway::Token;
+use crate::gateway::{Driven, Token};
 use crate::metering::SessionMeter;
 use crate::system::System;
 
@@ -77,11 +76,11 @@ impl Office {
     pub(super) fn open(
         &mut self,
         system: &System,
-        lease: Lease,
+        driven: Driven,
     ) -> Result<(Upstreams, Arc<dyn Meter>), Error> {
         let upstreams = system.upstreams(&self.staff)?;
         let rates = system.rates(&self.staff)?;
-        let meter = SessionMeter::new(system.settings().clone(), lease.session, lease.epoch, rates);
+        let meter = SessionMeter::new(system.settings().clone(), driven.session, driven.driver, rates);
         let meter = Arc::new(meter);
         self.meter = Some(meter.clone());
         Ok((upstreams, meter))

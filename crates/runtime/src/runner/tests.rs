@@ -1,6 +1,7 @@
 //! Sessions that a rehearsal agent drives, in a real repository and without walls.
 
 mod limits;
+mod own_loop;
 mod steered;
 
 use std::collections::BTreeMap;

@@ -156,6 +156,6 @@ fn a_bill_is_owed_also_when_nobody_drives_the_session_or_it_is_over() {
         held,
     };
     let closed = [opened(), SessionEvent::Closed { outcome: CloseOutcome::Completed }];
-    let owed = session(&closed).decide(Command::Bill { bill: bill.clone() });
+    let owed = session(&closed).decide(Command::Settle { node: None, act: bill.clone() });
     assert_eq!(owed, Ok(vec![SessionEvent::Agent { node: None, act: bill }]));
 }

@@ -10,7 +10,7 @@ use longhaul_exec::{Error as ExecError, Finished};
 
 use super::*;
 use crate::commands::acting::{Ear, Heard};
-use crate::runner::agent::{Driving, Hands};
+use crate::runner::agent::{Driving, Hands, StepEnd};
 use crate::runner::asking::Past;
 
 /// Somebody to whom a person speaks while it answers.
@@ -68,9 +68,13 @@ impl Walls for NoWalls {
     }
 }
 
-/// Has an agent do the step that is out.
 fn drive(home: &Home, agent: &mut Listener<'_>) {
-    let (system, id) = (home.system(), agent.id);
+    have_done(home, agent.id, agent);
+}
+
+/// Has an agent do the step that is out, as a process would that has just taken it over.
+pub(super) fn have_done(home: &Home, id: SessionId, agent: &mut dyn Agent) -> StepEnd {
+    let system = home.system();
     let commands = system.commands().unwrap();
     let session = commands.load_session(id).unwrap();
     let lease = session.lease.as_ref().map(|lease| lease.epoch);
@@ -93,7 +97,7 @@ fn drive(home: &Home, agent: &mut Listener<'_>) {
     let unheard = commands.each_turn(id, |_, _| {}).unwrap().unheard_before(tip.node);
     let (account, meter) = (Account::Turn, None);
     let past = &Past::default();
-    Driving { agent, account, meter, hands, past, after_death: false, unheard }.step(&tip, &asked).unwrap();
+    Driving { agent, account, meter, hands, past, after_death: false, unheard }.step(&tip, &asked).unwrap()
 }
 
 #[test]
