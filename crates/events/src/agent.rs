@@ -106,7 +106,6 @@ pub enum Taint {
 }
 
 impl Taint {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
     pub fn is_clean(&self) -> bool {
         *self == Self::Clean
     }

@@ -5,7 +5,7 @@ use longhaul_core::conversation::COMPLETE_STEP;
 use longhaul_core::roster::{Definition, Wire as RosterWire};
 use longhaul_core::transcript::Layers;
 use longhaul_model::{Door, ToolSpec, Wire};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::office::GatewayDoor;
 use crate::leaf;
@@ -77,6 +77,8 @@ fn complete_step(mut input: Value) -> ToolSpec {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
