@@ -7,7 +7,6 @@ pub(crate) mod checkout;
 mod keeping;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
-pub(crate) mod past;
 mod replaying;
 pub(crate) mod session;
 #[cfg(test)]

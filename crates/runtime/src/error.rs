@@ -155,9 +155,7 @@ pub enum Error {
     NoAgent(#[from] longhaul_core::roster::NoAgent),
     #[error("{provider} wants a key, and there is none; {how}run `longhaul secret set {name}`")]
     NoKey { provider: String, name: String, how: String },
-    #[error(
-        "`{0}` cannot be the name of an agent; use small letters, digits, `-`, `_` and `.`, such as `my-agent`"
-    )]
+    #[error("`{0}` cannot be the name of an agent; use small letters, digits, `-`, `_` and `.`, such as `my-agent`")]
     AgentName(String),
     #[error("that is no agent that could be asked, nothing was written: {0}")]
     NewAgent(String),

@@ -4,7 +4,6 @@
 //! while it acts; when it dies the lease runs out, and whoever looks next starts another.
 
 mod agent;
-mod asking;
 mod assignment;
 mod crew;
 mod falling_back;
@@ -16,7 +15,6 @@ pub(crate) mod leftovers;
 mod limits;
 mod listening;
 mod office;
-mod own_loop;
 mod perform;
 mod permission;
 mod preparing;
@@ -44,8 +42,8 @@ use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::{DrivenError, Error};
 use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
-pub(crate) use assignment::{Assignment, PinnedReach, Staff, Who};
 use crew::Crew;
+pub(crate) use assignment::{Assignment, PinnedReach, Staff, Who};
 use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_dead, is_driven};
@@ -92,10 +90,7 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(Error::Session(Rejection::Stopping { .. })) => continue,
             Err(error) => return Err(error),
         };
-        let opened = piece
-            .crew()
-            .map(|crew| crew.open_gateway(system, gateway::Driven { session: id, driver: epoch }, &token))
-            .transpose();
+        let opened = piece.crew().map(|crew| crew.open_gateway(system, gateway::Driven { session: id, driver: epoch }, &token)).transpose();
         let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());

@@ -9,8 +9,8 @@ use longhaul_core::session::{Actor, Command, NewBudget, Rejection, StopWish};
 use longhaul_core::walk;
 use longhaul_core::workflow::ModelTier;
 use longhaul_events::{
-    AgentAct, Content, Epoch, NodeId, Nonce, Reason, Seq, SessionEvent, SessionId, StepId, Taint, Timestamp,
-    Waits,
+    AgentAct, Content, Epoch, NodeId, Nonce, Reason, Seq, SessionEvent, SessionId, StepId, Taint,
+    Timestamp, Waits,
 };
 use serde_json::{Value, json};
 

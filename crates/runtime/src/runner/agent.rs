@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use longhaul_agent::tools::{self, Desk, Room, ToolError, Walls};
-use longhaul_agent::{Agent, Fault, Silence, Turn, TurnRequest, unreadable};
+use longhaul_agent::{Agent, Fault, Silence, Turn, TurnRequest};
 use longhaul_core::cassette::{Asked, Order, Usage};
 use longhaul_core::conversation::{COMPLETE_STEP, Conversation, Next, Stop};
 use longhaul_core::session::Tip;
@@ -16,7 +16,6 @@ use longhaul_events::{
 };
 use serde_json::{Map, Value};
 
-use super::asking::{Asking, Past, compacted};
 use super::giving_up;
 use super::interrupted;
 use super::limits::{Limits, estimate};
@@ -43,7 +42,6 @@ pub(super) struct Driving<'a> {
     /// What counts the requests that it makes, if anything does.
     pub(super) meter: Option<Arc<SessionMeter>>,
     pub(super) hands: Hands<'a>,
-    pub(super) past: &'a Past,
     /// Whoever drove before died.
     pub(super) after_death: bool,
     /// What somebody said at earlier steps that it has not heard.
@@ -99,7 +97,7 @@ pub(super) struct NoAnswer {
 
 /// What came of asking for a turn.
 enum Reply {
-    Came(Vec<AgentAct>),
+    Came(AgentAct),
     /// Our own cap cut it.
     Cut(AgentAct, Reason),
     /// It would have gone over what the session may use.
@@ -132,8 +130,8 @@ impl Driving<'_> {
                     if self.hands.stop.is_stopped() {
                         return Ok(StepEnd::Over);
                     }
-                    let acts = match self.ask(turn, asked, &conversation, &prompt)? {
-                        Reply::Came(acts) => acts,
+                    let act = match self.ask(turn, asked, &conversation, &prompt)? {
+                        Reply::Came(act) => act,
                         Reply::Cut(act, reason) => {
                             self.hands.record(&mut conversation, &[act])?;
                             if self.hands.park(reason, ear)? == Way::Left {
@@ -149,7 +147,7 @@ impl Driving<'_> {
                         }
                         Reply::Stopped => return Ok(StepEnd::Over),
                     };
-                    if self.hands.go_on(&mut ear, &mut conversation, acts)? == Way::Left {
+                    if self.hands.go_on(&mut ear, &mut conversation, vec![act])? == Way::Left {
                         return Ok(StepEnd::Over);
                     }
                 }
@@ -195,15 +193,7 @@ impl Driving<'_> {
         let answers = conversation.last_answers();
         let hands = &self.hands;
         let silence = Silence::Endured(&|ms| hands.endure(ms));
-        let asking = Asking::new(self.past, hands);
-        let request = TurnRequest { asked, answers: &answers, told: &told, silence, asker: &asking };
-        match self.agent.compact(&request) {
-            Ok(None) => {}
-            Ok(Some(compaction)) => {
-                hands.commands.act(hands.id, hands.epoch, &[compacted(turn, compaction)])?;
-            }
-            Err(fault) => return self.unanswered(&asking, turn, &fault, Instant::now()),
-        }
+        let request = TurnRequest { asked, answers: &answers, told: &told, silence };
         let turn_may_use = estimate(self.agent.foresee(&request), conversation, prompt);
         if let Some(reason) = hands.limits.before_turn(turn_may_use)? {
             return Ok(Reply::TooMuch(reason));
@@ -212,39 +202,31 @@ impl Driving<'_> {
             return Ok(Reply::Stopped);
         }
         let start = Instant::now();
-        match self.agent.turn(&request) {
+        let fault = match self.agent.turn(&request) {
             Ok(answer) => {
                 let cost_micros = match self.account {
                     Account::Turn => hands.limits.price.of(tokens(answer.usage)),
                     Account::Bills => 0,
                 };
                 let spent = Spending { ms: elapsed(start), cost_micros, account: self.account };
-                Ok(Reply::Came(answered(turn, answer, spent)))
+                return Ok(Reply::Came(answered(turn, answer, spent)));
             }
-            Err(fault) => self.unanswered(&asking, turn, &fault, start),
-        }
-    }
-
-    /// Why there is no answer, and whose fault that is.
-    fn unanswered(
-        &self,
-        asking: &Asking<'_>,
-        turn: u32,
-        fault: &Fault,
-        start: Instant,
-    ) -> Result<Reply, Error> {
-        if let Some(trouble) = asking.take_trouble() {
-            return Err(trouble);
-        }
-        let Some(kind) = fault.kind() else { return Ok(Reply::Stopped) };
+            Err(fault) => fault,
+        };
         // Whoever is cut sees a stream that breaks off, or an error like any other.
         let refusal = self.meter.as_ref().and_then(|meter| meter.take_refusal());
         let (message, ms) = (fault.to_string(), elapsed(start));
-        let (retry_after_ms, resets_at) = (fault.retry_after_ms(), fault.resets_at());
-        let failed = |fault| AgentAct::Failed { turn, fault, message, ms, retry_after_ms, resets_at };
+        let failed = |fault| AgentAct::Failed {
+            turn,
+            fault,
+            message,
+            ms,
+            retry_after_ms: None,
+            resets_at: None,
+        };
         Ok(match refusal {
             Some(reason) => Reply::Cut(failed(TurnFault::OverCap), reason),
-            None => Reply::Came(vec![failed(kind)]),
+            None => Reply::Came(failed(fault_of(&fault))),
         })
     }
 }
@@ -363,9 +345,6 @@ impl Hands<'_> {
         let arguments = self.arguments(call)?;
         let refused =
             |text: String| Ended { outcome: CallOutcome::Refused, exit: None, text, ms: elapsed(start) };
-        if let Some(problem) = unreadable(&arguments) {
-            return Ok(refused(problem));
-        }
         if let Some(tool) = tools::find(&call.tool) {
             let desk = Desk { room: self.room, walls: self.walls, scrubber: self.commands.scrubber() };
             return match tool.call(&desk, &arguments) {
@@ -389,8 +368,12 @@ impl Hands<'_> {
         else {
             return Ok(refused(format!("there is no tool `{}`", call.tool)));
         };
-        let leaf =
-            Leaf { system: self.system, commands: self.commands, session: self.id, driver: Some(self.epoch) };
+        let leaf = Leaf {
+            system: self.system,
+            commands: self.commands,
+            session: self.id,
+            driver: Some(self.epoch),
+        };
         match tool.call(&leaf, &arguments) {
             Ok(Told::Said { words, .. }) => {
                 Ok(Ended { outcome: CallOutcome::Done, exit: None, text: words, ms: elapsed(start) })
@@ -416,11 +399,7 @@ impl Hands<'_> {
         let start = Instant::now();
         let refused =
             |text: String| Ended { outcome: CallOutcome::Refused, exit: None, text, ms: elapsed(start) };
-        let arguments = self.arguments(call)?;
-        if let Some(problem) = unreadable(&arguments) {
-            return Ok(Some(refused(problem)));
-        }
-        let answer = match Answer::from_payload(&Value::Object(arguments)) {
+        let answer = match Answer::from_payload(&Value::Object(self.arguments(call)?)) {
             Ok(answer) => answer,
             Err(reasons) => return Ok(Some(refused(words(&reasons)))),
         };
@@ -457,17 +436,15 @@ const fn tokens(usage: Usage) -> TokenCount {
     TokenCount { input: usage.input, output: usage.output }
 }
 
-/// What is put on record of an answer, and of what the agent has to be told about it.
-fn answered(turn: u32, answer: Turn, spent: Spending) -> Vec<AgentAct> {
+fn answered(turn: u32, answer: Turn, spent: Spending) -> AgentAct {
     let Spending { ms, cost_micros, account } = spent;
     let call = |call: longhaul_agent::Call| AgentCall {
         tool: call.tool,
         arguments: Content::Inline(Value::Object(call.arguments)),
         expect_exit: call.expect_exit,
-        id: call.id,
+        id: None,
     };
-    let aside = answer.aside.map(|words| AgentAct::Nudged { turn: turn + 1, words });
-    let answered = AgentAct::Answered {
+    AgentAct::Answered {
         turn,
         said: Content::Inline(Value::String(answer.say)),
         calls: answer.calls.into_iter().map(call).collect(),
@@ -479,9 +456,8 @@ fn answered(turn: u32, answer: Turn, spent: Spending) -> Vec<AgentAct> {
         ms,
         cost_micros,
         account,
-        echo: answer.echo.map(Content::Inline),
-    };
-    [answered].into_iter().chain(aside).collect()
+        echo: None,
+    }
 }
 
 fn finished(turn: u32, call: u32, tool: String, ended: Ended) -> AgentAct {
@@ -494,6 +470,19 @@ fn finished(turn: u32, call: u32, tool: String, ended: Ended) -> AgentAct {
         exit,
         result: Content::Inline(Value::String(text)),
         ms,
+    }
+}
+
+const fn fault_of(fault: &Fault) -> TurnFault {
+    match fault {
+        Fault::Stalled { .. } => TurnFault::Stalled,
+        Fault::CutOff => TurnFault::CutOff,
+        Fault::RateLimit => TurnFault::RateLimit,
+        Fault::Overloaded => TurnFault::Overloaded,
+        Fault::UsageLimit => TurnFault::UsageLimit,
+        Fault::Auth => TurnFault::Auth,
+        Fault::Garbage => TurnFault::Garbage,
+        Fault::Unscripted(_) => TurnFault::Unscripted,
     }
 }
 

@@ -14,7 +14,6 @@ use longhaul_exec::{Error as ExecError, Finished, Program};
 use longhaul_gateway::{Meter, Unmetered, Upstreams};
 
 use super::agent::{Driving, Hands, StepEnd, Way};
-use super::asking::Past;
 use super::assignment::{Assignment, PinnedReach, Who};
 use super::falling_back::Choice;
 use super::limits::Limits;
@@ -34,7 +33,6 @@ pub(super) struct Crew {
     agents: Agents,
     /// Which steps were handed out, as far as we have read.
     turns: Turns,
-    past: Past,
     pub(super) setup: Vec<SetupCommand>,
     room: Room,
     /// The walls alone.
@@ -77,16 +75,7 @@ impl Crew {
         let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
         let sandbox = walls(system, &assignment, &checkout, room.path());
         let Assignment { setup, reach, .. } = assignment;
-        Ok(Some(Self {
-            agents,
-            turns,
-            past: Past::default(),
-            setup,
-            room,
-            walls: sandbox.clone(),
-            sandbox,
-            reach,
-        }))
+        Ok(Some(Self { agents, turns, setup, room, walls: sandbox.clone(), sandbox, reach }))
     }
 
     /// Opens the way out of the walls, for as long as this process drives.
@@ -237,9 +226,7 @@ impl Driven<'_> {
             };
             let Chosen { agent, account, meter, .. } = chosen;
             let unheard = std::mem::take(&mut unheard);
-            let past = &crew.past;
-            let end =
-                Driving { agent, account, meter, hands, past, after_death, unheard }.step(tip, &asked)?;
+            let end = Driving { agent, account, meter, hands, after_death, unheard }.step(tip, &asked)?;
             let failed = match end {
                 StepEnd::Over => return Ok(()),
                 StepEnd::NoAnswer(failed) => failed,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use longhaul_agent::{Foresight, Means};
+use longhaul_agent::Foresight;
 use longhaul_core::budget::{self, Exceeded, Price, Used};
 use longhaul_core::conversation::Conversation;
 use longhaul_core::session::Session;
@@ -39,22 +39,6 @@ impl Limits<'_> {
         let caps = self.commands.load_session(self.id).ok().and_then(|session| session.caps);
         caps.map_or(Duration::MAX, |caps| {
             Duration::from_millis(caps.time_ms.saturating_sub(self.stopwatch.ms()))
-        })
-    }
-
-    /// What is left of all that is capped and that a turn can use up.
-    pub(super) fn left(&self) -> Result<Means, Error> {
-        let session = self.commands.load_session(self.id)?;
-        let Some(caps) = session.caps else { return Ok(Means::PLENTY) };
-        let used = self.commands.used(&session, self.stopwatch.ms(), self.price)?;
-        let money = [
-            caps.money_micros.saturating_sub(used.money_micros),
-            caps.task_money_micros.saturating_sub(used.task_money_micros),
-            caps.day_money_micros.saturating_sub(used.day_money_micros),
-        ];
-        Ok(Means {
-            tokens: caps.tokens.saturating_sub(used.tokens),
-            money_micros: money.into_iter().fold(u64::MAX, u64::min),
         })
     }
 

@@ -7,13 +7,11 @@ use std::sync::Arc;
 use longhaul_agent::{Agent, Rehearsal};
 use longhaul_core::budget::Price;
 use longhaul_core::roster::{Definition, Kind};
-use longhaul_core::transcript::Layers;
 use longhaul_core::workflow::ModelTier;
 use longhaul_events::Account;
 use longhaul_gateway::{Meter, Upstreams};
 
 use super::assignment::{Assignment, Staff, Who};
-use super::own_loop::own_loop;
 use crate::error::{Error, HiringError};
 use crate::gateway::{Driven, Token};
 use crate::metering::SessionMeter;
@@ -87,11 +85,7 @@ impl Office {
     }
 
     /// Whoever is asked for a step.
-    pub(super) fn choose(
-        &mut self,
-        tier: Option<ModelTier>,
-        layers: impl FnOnce() -> Result<Layers, Error>,
-    ) -> Result<Chosen<'_>, Error> {
+    pub(super) fn choose(&mut self, tier: Option<ModelTier>) -> Result<Chosen<'_>, Error> {
         let definition = self.staff.chain(tier).current().clone();
         let price = definition.pricing.known()?;
         let (account, meter) = match &definition.provider {
@@ -100,7 +94,7 @@ impl Office {
             None => (Account::Turn, None),
         };
         if !self.made.contains_key(&definition.name) {
-            let agent = hire(&definition, &self.door, layers)?;
+            let agent = hire(&definition, &self.door)?;
             self.made.insert(definition.name.clone(), agent);
         }
         let agent = self.made.get_mut(&definition.name).expect("it was made above").as_mut();
@@ -108,14 +102,9 @@ impl Office {
     }
 }
 
-fn hire(
-    definition: &Definition,
-    door: &GatewayDoor,
-    layers: impl FnOnce() -> Result<Layers, Error>,
-) -> Result<Box<dyn Agent>, Error> {
+fn hire(definition: &Definition, _door: &GatewayDoor) -> Result<Box<dyn Agent>, Error> {
     match &definition.kind {
-        Kind::Model { wire } => Ok(Box::new(own_loop(definition, *wire, door, layers()?))),
-        Kind::Acp { .. } | Kind::Command { .. } | Kind::Rehearsal => {
+        Kind::Model { .. } | Kind::Acp { .. } | Kind::Command { .. } | Kind::Rehearsal => {
             let (name, what) = (definition.name.clone(), "what is not there yet".to_owned());
             Err(HiringError::NotReady { name, what }.into())
         }

@@ -1,7 +1,6 @@
 //! Sessions that a rehearsal agent drives, in a real repository and without walls.
 
 mod limits;
-mod own_loop;
 mod steered;
 
 use std::collections::BTreeMap;
@@ -322,15 +321,15 @@ fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
         stop: &stop,
         limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
     };
-    let mut driving = Driving {
-        agent: &mut listener,
-        account: Account::Turn,
-        meter: None,
-        hands: hands(),
-        past: &super::asking::Past::default(),
-        after_death: true,
-        unheard: Vec::new(),
-    };
+    let mut driving =
+        Driving {
+            agent: &mut listener,
+            account: Account::Turn,
+            meter: None,
+            hands: hands(),
+            after_death: true,
+            unheard: Vec::new(),
+        };
     driving.step(&tip, &asked).unwrap();
     let [first, second] = listener.told.as_slice() else { panic!("{:?}", listener.told) };
     assert!(first.len() == 1 && first[0].contains("died"), "{first:?}");
@@ -360,10 +359,10 @@ impl longhaul_agent::Agent for Listener {
             ("complete_step", json!({ "notes": "Heard." }))
         };
         let arguments = arguments.as_object().unwrap().clone();
-        let call = longhaul_agent::Call { tool: tool.to_owned(), arguments, expect_exit: None, id: None };
+        let call = longhaul_agent::Call { tool: tool.to_owned(), arguments, expect_exit: None };
         let (order, usage) =
             (longhaul_core::cassette::Order::OneByOne, longhaul_core::cassette::Usage::default());
-        Ok(longhaul_agent::Turn::plain(String::new(), vec![call], order, usage))
+        Ok(longhaul_agent::Turn { say: String::new(), calls: vec![call], order, usage })
     }
 
     fn window(&self) -> u64 {
