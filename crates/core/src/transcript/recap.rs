@@ -21,7 +21,7 @@ const LONGEST_VALUE: usize = 400;
 
 impl Transcript {
     /// The words in the place of what a shortening takes away, in about so many bytes beside the text of the step.
-    pub fn digest(&self, plan: &Shortening, most: u64, read: Read<'_>) -> Result<String, Unread> {
+    pub fn recap(&self, plan: &Shortening, most: u64, read: Read<'_>) -> Result<String, Unread> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let outline = &self.outline;
         let mut text = HEAD.to_owned();
