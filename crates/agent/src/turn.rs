@@ -25,6 +25,11 @@ pub trait Agent: fmt::Debug + Send {
     /// What it can say beforehand of its next turn.
     fn foresee(&self, request: &TurnRequest<'_>) -> Foresight;
 
+    /// Whether it works by itself while a turn lasts, and hands in what it did.
+    fn has_hands(&self) -> bool {
+        false
+    }
+
     /// What has to be told no more, so that there is room for the next turn. It counts when it is on record.
     fn compact(&mut self, _request: &TurnRequest<'_>) -> Result<Option<Compaction>, Fault> {
         Ok(None)

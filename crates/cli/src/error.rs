@@ -73,7 +73,9 @@ pub(crate) enum CliError {
     WeakToken { name: &'static str },
     #[error("there is no gateway at `{}`; this is for agents in the sandbox of a session, which find it by `LONGHAUL_GATEWAY`", socket.display())]
     NoGateway { socket: PathBuf },
-    #[error("nobody is here to ask, and without `--kind` nothing says how it is driven; give `--kind`, one of acp, command, anthropic, openai-chat, openai-responses")]
+    #[error(
+        "nobody is here to ask, and without `--kind` nothing says how it is driven; give `--kind`, one of acp, command, anthropic, openai-chat, openai-responses"
+    )]
     NoKind,
     #[error("no answer was given, nothing was written; run it again")]
     NoAnswer,

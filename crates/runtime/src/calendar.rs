@@ -80,7 +80,9 @@ impl System {
             match self.wake(commands, id, now) {
                 Ok(true) => woken.push(id),
                 Ok(false) => {}
-                Err(error) => tracing::warn!(%error, session = %id, "could not go on with a session that is due"),
+                Err(error) => {
+                    tracing::warn!(%error, session = %id, "could not go on with a session that is due")
+                }
             }
         }
         Ok(woken)

@@ -169,7 +169,8 @@ fn agents(system: &System, config: Option<&Config>) -> Vec<Diagnosis> {
         tiers.iter().flat_map(|tier| config.agents.chain(*tier)).map(str::to_owned).collect()
     };
     for name in config.map(named).unwrap_or_default() {
-        let unknown = roster.resolve(&name).err().filter(|_| !roster.broken().any(|(known, _)| known == name));
+        let unknown =
+            roster.resolve(&name).err().filter(|_| !roster.broken().any(|(known, _)| known == name));
         diagnoses.extend(unknown.map(|error| from_error("agents", &error.into())));
     }
     // Whoever plays a script is always there.

@@ -80,7 +80,9 @@ impl System {
         let start = self.prepared(commands, new.walk)?;
         let who = match new.who {
             Assignee::Rehearsal(script) => Who::Rehearsal(script),
-            Assignee::Agent { name, tier } => Who::Staff(self.staff(name.as_deref(), tier, &start.workflow)?),
+            Assignee::Agent { name, tier } => {
+                Who::Staff(self.staff(name.as_deref(), tier, &start.workflow)?)
+            }
         };
         let workers = who.workers();
         let walls = walls.for_taint(new.taint, &workers)?;
@@ -239,8 +241,8 @@ fn goes_on(session: &Session) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
     use longhaul_events::{Content, Driver, Epoch, SessionEvent, SessionKey, Timestamp};
+    use serde_json::json;
 
     use super::*;
 

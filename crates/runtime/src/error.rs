@@ -146,6 +146,8 @@ pub enum Error {
     #[error("the checkout of the session cannot be worked in: {0}")]
     Tool(#[source] longhaul_agent::tools::Broken),
     #[error(transparent)]
+    PastUnreadable(longhaul_core::transcript::Unread),
+    #[error(transparent)]
     Cassette(#[from] longhaul_core::cassette::Error),
     #[error(transparent)]
     Budget(#[from] longhaul_core::budget::Error),
@@ -155,7 +157,9 @@ pub enum Error {
     NoAgent(#[from] longhaul_core::roster::NoAgent),
     #[error("{provider} wants a key, and there is none; {how}run `longhaul secret set {name}`")]
     NoKey { provider: String, name: String, how: String },
-    #[error("`{0}` cannot be the name of an agent; use small letters, digits, `-`, `_` and `.`, such as `my-agent`")]
+    #[error(
+        "`{0}` cannot be the name of an agent; use small letters, digits, `-`, `_` and `.`, such as `my-agent`"
+    )]
     AgentName(String),
     #[error("that is no agent that could be asked, nothing was written: {0}")]
     NewAgent(String),
@@ -266,6 +270,7 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
+            | Self::PastUnreadable(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
@@ -349,6 +354,7 @@ impl Error {
             | Self::DamagedSession { .. }
             | Self::Runner(_)
             | Self::Leftovers(_)
+            | Self::PastUnreadable(_)
             | Self::Tool(_)
             | Self::Sandboxed(_)
             | Self::Gateway(_)

@@ -49,9 +49,19 @@ pub(crate) struct WayOut<'a> {
     pub(crate) meter: Arc<dyn Meter>,
 }
 
+/// A way out that is open, and the walls that it is in.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    pub(crate) gateway: Gateway,
+    pub(crate) sandbox: Sandbox,
+    /// Where it is found from inside.
+    pub(crate) socket: PathBuf,
+    pub(crate) port: u16,
+}
+
 impl WayOut<'_> {
     /// Opens the gateway, and says how it is found from inside.
-    pub(crate) fn open(&self, sandbox: Sandbox) -> Result<(Gateway, Sandbox), Error> {
+    pub(crate) fn open(&self, sandbox: Sandbox) -> Result<Opened, Error> {
         let mut sandbox = sandbox;
         sandbox.caches.extend(caches(self.system.places(), &self.reach.caches)?);
         // With a network of its own the first process inside relays to the socket.
@@ -62,9 +72,13 @@ impl WayOut<'_> {
             Listen::SocketAndPort
         }))?;
         let port = gateway.port().unwrap_or(PORT_INSIDE);
-        let sandbox = self.variables(sandbox, gateway.socket(), port);
+        let socket = match sandbox.level {
+            Level::Full => PathBuf::from(GATEWAY_SOCKET),
+            Level::Reduced | Level::None => gateway.socket().to_owned(),
+        };
+        let sandbox = self.variables(sandbox, &socket, port);
         let policy = GatewayPolicy { socket: gateway.socket().to_owned(), port };
-        Ok((gateway, sandbox.gateway(policy)))
+        Ok(Opened { gateway, sandbox: sandbox.gateway(policy), socket, port })
     }
 
     fn options(&self, listen: Listen) -> Options {
@@ -83,11 +97,7 @@ impl WayOut<'_> {
         }
     }
 
-    fn variables(&self, sandbox: Sandbox, outside: &Path, port: u16) -> Sandbox {
-        let socket = match sandbox.level {
-            Level::Full => PathBuf::from(GATEWAY_SOCKET),
-            Level::Reduced | Level::None => outside.to_owned(),
-        };
+    fn variables(&self, sandbox: Sandbox, socket: &Path, port: u16) -> Sandbox {
         let is_open = sandbox.network == Network::Open;
         let sandbox =
             sandbox.set_variable(SOCKET_VARIABLE, socket).set_variable(TOKEN_VARIABLE, self.token.reveal());

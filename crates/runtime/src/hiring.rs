@@ -46,7 +46,8 @@ impl System {
         let mut staff = Staff { usual, tiers, providers: BTreeMap::new() };
         let wanted: BTreeSet<String> = staff.members().filter_map(|member| member.provider.clone()).collect();
         for name in wanted {
-            let provider = roster.provider(&name).ok_or_else(|| HiringError::NoProvider { name: name.clone() });
+            let provider =
+                roster.provider(&name).ok_or_else(|| HiringError::NoProvider { name: name.clone() });
             let provider = self.found(provider?);
             self.upstream(&provider)?;
             staff.providers.insert(name, provider);

@@ -53,8 +53,8 @@ pub use commands::walking::{
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
-pub use hiring::Assignee;
 pub use error::{DrivenError, Error, HiringError, Kind};
+pub use hiring::Assignee;
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,
@@ -98,14 +98,14 @@ pub mod types {
     pub use longhaul_core::trust::{Change, Changed};
     pub use longhaul_core::units::{parse_duration_ms, show_count, show_duration, show_money, show_size};
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
-    pub use longhaul_core::workflow::{ModelTier, Workflow};
     pub use longhaul_core::workflow::answer::{Answer, NotesRequired, Requires};
     pub use longhaul_core::workflow::suggest::closest;
+    pub use longhaul_core::workflow::{ModelTier, Workflow};
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
-        Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Taint, Timestamp,
-        Urgency, Verdict as GateVerdict, Waits, WorkspaceId,
+        Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Taint,
+        Timestamp, Urgency, Verdict as GateVerdict, Waits, WorkspaceId,
     };
     pub use longhaul_store::views::{DrivenRow, GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
     pub use longhaul_store::watch::Woke;

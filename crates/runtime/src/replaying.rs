@@ -74,7 +74,14 @@ impl System {
         };
         let made = self.make_worktree_from(commands, &new, Some(same.checkout))?;
         let (worktree, branch) = (made.checkout.path, made.checkout.branch);
-        Ok(Drive { session, agent: "rehearsal".to_owned(), model: None, worktree, branch, warnings: made.warnings })
+        Ok(Drive {
+            session,
+            agent: "rehearsal".to_owned(),
+            model: None,
+            worktree,
+            branch,
+            warnings: made.warnings,
+        })
     }
 
     /// The files that a session came to. Its runner may not have kept those of the end yet.

@@ -4,11 +4,13 @@
 //! while it acts; when it dies the lease runs out, and whoever looks next starts another.
 
 mod agent;
+mod asking;
 mod assignment;
 mod crew;
 mod falling_back;
 mod gather;
 mod giving_up;
+mod handed;
 mod hidden;
 mod interrupted;
 pub(crate) mod leftovers;
@@ -42,8 +44,8 @@ use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::{DrivenError, Error};
 use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
-use crew::Crew;
 pub(crate) use assignment::{Assignment, PinnedReach, Staff, Who};
+use crew::Crew;
 use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_dead, is_driven};
@@ -67,6 +69,15 @@ pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
 
 /// Performs whatever work a session waits for, until it waits for something else.
 pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
+    let done = run_until_it_waits(system, id);
+    let is_over = || Ok::<_, Error>(system.commands()?.load_session(id)?.closed.is_some());
+    if is_over().unwrap_or(false) {
+        system.clear_homes(id);
+    }
+    done
+}
+
+fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
     let token = Token::random();
     // Whoever works on the session sees it, and whatever they say is stored.
     let system = &system.keeping_secret(TOKEN_VARIABLE, token.reveal());
@@ -90,7 +101,12 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
             Err(Error::Session(Rejection::Stopping { .. })) => continue,
             Err(error) => return Err(error),
         };
-        let opened = piece.crew().map(|crew| crew.open_gateway(system, gateway::Driven { session: id, driver: epoch }, &token)).transpose();
+        let opened = piece
+            .crew()
+            .map(|crew| {
+                crew.open_gateway(system, gateway::Driven { session: id, driver: epoch }, &token, &label)
+            })
+            .transpose();
         let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());

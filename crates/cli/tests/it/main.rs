@@ -16,6 +16,7 @@ mod init;
 mod limits;
 mod log;
 mod mcp;
+mod models;
 mod pipes;
 mod redacting;
 mod replacing;

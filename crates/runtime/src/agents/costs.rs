@@ -63,7 +63,9 @@ fn summed(rows: &[SessionRow], since: Option<i64>) -> Vec<CostView> {
     views
 }
 
-fn view(((agent, model, workflow), (row, sessions)): ((String, Option<String>, Option<String>), (CostRow, u64))) -> CostView {
+fn view(
+    ((agent, model, workflow), (row, sessions)): ((String, Option<String>, Option<String>), (CostRow, u64)),
+) -> CostView {
     CostView {
         agent,
         model,

@@ -9,8 +9,8 @@ use longhaul_core::session::{Actor, Command, NewBudget, Rejection, StopWish};
 use longhaul_core::walk;
 use longhaul_core::workflow::ModelTier;
 use longhaul_events::{
-    AgentAct, Content, Epoch, NodeId, Nonce, Reason, Seq, SessionEvent, SessionId, StepId, Taint,
-    Timestamp, Waits,
+    AgentAct, Content, Epoch, NodeId, Nonce, Reason, Seq, SessionEvent, SessionId, StepId, Taint, Timestamp,
+    Waits,
 };
 use serde_json::{Value, json};
 
@@ -251,6 +251,27 @@ impl Commands {
             }
         })?;
         Ok(turns)
+    }
+
+    /// Goes through all that happened after a moment, and says how far that was.
+    pub(crate) fn each_event_since(
+        &self,
+        id: SessionId,
+        after: Seq,
+        mut look: impl FnMut(&SessionEvent),
+    ) -> Result<Seq, Error> {
+        let mut read = after;
+        self.each_decision(id, after, |decision| {
+            decision.readable_events::<SessionEvent>()?.iter().for_each(&mut look);
+            read = decision.last_seq();
+            Ok(None::<()>)
+        })?;
+        Ok(read)
+    }
+
+    /// A content, wherever it lies. Nothing of it is kept.
+    pub(crate) fn content(&self, content: &Content) -> Result<Value, Error> {
+        self.value_of(content)
     }
 
     /// Takes in what happened since `turns` was last brought up to date, so that a long session is read once.

@@ -61,7 +61,8 @@ impl Commands {
         })
     }
 
-    fn free(&self, session: &Session, price: Price) -> Result<Option<Free>, Error> {
+    /// What a session may still use, all that is set aside taken off.
+    pub(crate) fn free(&self, session: &Session, price: Price) -> Result<Option<Free>, Error> {
         let Some(caps) = session.caps else { return Ok(None) };
         Ok(Some(left(&caps, &self.used(session, 0, price)?)))
     }

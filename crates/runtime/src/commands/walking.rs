@@ -52,7 +52,7 @@ fn check_text(what: &str, text: &str) -> Result<(), Error> {
 
 impl Commands {
     /// The workflow that a session pinned when it started.
-    pub(super) fn workflow_of(&self, session: &Session) -> Result<Arc<Workflow>, Error> {
+    pub(crate) fn workflow_of(&self, session: &Session) -> Result<Arc<Workflow>, Error> {
         let pinned = session.workflow.as_ref().ok_or(Error::NoWorkflow(session.id))?;
         // By what it holds, not by what an event says that it holds.
         let digest = match &pinned.workflow {

@@ -12,7 +12,9 @@ pub enum HiringError {
     NobodyNamed,
     #[error("`agents.tiers.{tier}` names nobody; set it, or say `--agent NAME`")]
     NoTier { tier: &'static str },
-    #[error("no model of the tier is one that `{name}` could ask, because none is of its provider; leave `--model` out")]
+    #[error(
+        "no model of the tier is one that `{name}` could ask, because none is of its provider; leave `--model` out"
+    )]
     NoModelInTier { name: String },
     #[error("there is no provider `{name}` any more; `longhaul agent list` shows who there is")]
     NoProvider { name: String },

@@ -4,21 +4,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use longhaul_agent::tools::{self, Desk, Room, ToolError, Walls};
-use longhaul_agent::{Agent, Fault, Silence, Turn, TurnRequest};
-use longhaul_core::cassette::{Asked, Order, Usage};
+use longhaul_agent::{Agent, unreadable};
+use longhaul_core::cassette::Asked;
 use longhaul_core::conversation::{COMPLETE_STEP, Conversation, Next, Stop};
 use longhaul_core::session::Tip;
 use longhaul_core::units::show_duration;
 use longhaul_core::workflow::answer::Answer;
 use longhaul_events::{
-    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Content, Epoch, Reason, SessionId, Timestamp,
-    TokenCount, TurnFault,
+    Account, AgentAct, AgentCall, CallOutcome, Content, Epoch, NodeId, Reason, SessionId, Timestamp,
+    TurnFault,
 };
 use serde_json::{Map, Value};
 
+use super::asking::{Past, Question, Reply};
 use super::giving_up;
 use super::interrupted;
-use super::limits::{Limits, estimate};
+use super::limits::Limits;
 use super::switch::{CutShort, StopSwitch};
 use crate::clock::Entropy;
 use crate::commands::Commands;
@@ -42,6 +43,9 @@ pub(super) struct Driving<'a> {
     /// What counts the requests that it makes, if anything does.
     pub(super) meter: Option<Arc<SessionMeter>>,
     pub(super) hands: Hands<'a>,
+    /// The step that it is asked at.
+    pub(super) node: NodeId,
+    pub(super) past: &'a Past,
     /// Whoever drove before died.
     pub(super) after_death: bool,
     /// What somebody said at earlier steps that it has not heard.
@@ -95,17 +99,6 @@ pub(super) struct NoAnswer {
     pub(super) ear: Option<Ear>,
 }
 
-/// What came of asking for a turn.
-enum Reply {
-    Came(AgentAct),
-    /// Our own cap cut it.
-    Cut(AgentAct, Reason),
-    /// It would have gone over what the session may use.
-    TooMuch(Reason),
-    /// Somebody stopped the session before it was asked.
-    Stopped,
-}
-
 impl Driving<'_> {
     /// Goes on with the step until the session leaves it, or somebody stops us.
     pub(super) fn step(&mut self, tip: &Tip, asked: &Asked) -> Result<StepEnd, Error> {
@@ -130,8 +123,9 @@ impl Driving<'_> {
                     if self.hands.stop.is_stopped() {
                         return Ok(StepEnd::Over);
                     }
-                    let act = match self.ask(turn, asked, &conversation, &prompt)? {
-                        Reply::Came(act) => act,
+                    let question = Question { turn, asked, prompt: &prompt };
+                    let acts = match self.ask(question, &mut conversation)? {
+                        Reply::Came(acts) => acts,
                         Reply::Cut(act, reason) => {
                             self.hands.record(&mut conversation, &[act])?;
                             if self.hands.park(reason, ear)? == Way::Left {
@@ -145,9 +139,13 @@ impl Driving<'_> {
                             }
                             continue;
                         }
-                        Reply::Stopped => return Ok(StepEnd::Over),
+                        Reply::CalledOff => continue,
+                        Reply::Left(act) => {
+                            self.hands.commands.settle(self.hands.id, self.node, &act)?;
+                            return Ok(StepEnd::Over);
+                        }
                     };
-                    if self.hands.go_on(&mut ear, &mut conversation, vec![act])? == Way::Left {
+                    if self.hands.go_on(&mut ear, &mut conversation, acts)? == Way::Left {
                         return Ok(StepEnd::Over);
                     }
                 }
@@ -180,62 +178,6 @@ impl Driving<'_> {
         }
         Ok(StepEnd::Over)
     }
-
-    /// Asks for a turn and says how that ended, or why it is not asked for.
-    fn ask(
-        &mut self,
-        turn: u32,
-        asked: &Asked,
-        conversation: &Conversation,
-        prompt: &Content,
-    ) -> Result<Reply, Error> {
-        let told = self.hands.told(conversation)?;
-        let answers = conversation.last_answers();
-        let hands = &self.hands;
-        let silence = Silence::Endured(&|ms| hands.endure(ms));
-        let request = TurnRequest { asked, answers: &answers, told: &told, silence };
-        let turn_may_use = estimate(self.agent.foresee(&request), conversation, prompt);
-        if let Some(reason) = hands.limits.before_turn(turn_may_use)? {
-            return Ok(Reply::TooMuch(reason));
-        }
-        if hands.stop.is_stopped() {
-            return Ok(Reply::Stopped);
-        }
-        let start = Instant::now();
-        let fault = match self.agent.turn(&request) {
-            Ok(answer) => {
-                let cost_micros = match self.account {
-                    Account::Turn => hands.limits.price.of(tokens(answer.usage)),
-                    Account::Bills => 0,
-                };
-                let spent = Spending { ms: elapsed(start), cost_micros, account: self.account };
-                return Ok(Reply::Came(answered(turn, answer, spent)));
-            }
-            Err(fault) => fault,
-        };
-        // Whoever is cut sees a stream that breaks off, or an error like any other.
-        let refusal = self.meter.as_ref().and_then(|meter| meter.take_refusal());
-        let (message, ms) = (fault.to_string(), elapsed(start));
-        let failed = |fault| AgentAct::Failed {
-            turn,
-            fault,
-            message,
-            ms,
-            retry_after_ms: None,
-            resets_at: None,
-        };
-        Ok(match refusal {
-            Some(reason) => Reply::Cut(failed(TurnFault::OverCap), reason),
-            None => Reply::Came(failed(fault_of(&fault))),
-        })
-    }
-}
-
-/// What a turn took.
-struct Spending {
-    ms: u64,
-    cost_micros: u64,
-    account: Account,
 }
 
 impl Hands<'_> {
@@ -255,11 +197,16 @@ impl Hands<'_> {
     }
 
     /// Waits for an agent that says nothing, as long as anybody would and the session may. Says how long that was.
-    fn endure(&self, ms: u64) -> u64 {
+    pub(super) fn endure(&self, ms: u64) -> u64 {
         let start = Instant::now();
         let patience = self.limits.time_left().min(self.system.patience().turn);
         self.pause(Duration::from_millis(ms).min(patience));
         elapsed(start)
+    }
+
+    /// Whether the session still stands at this node.
+    pub(super) fn is_at(&self, node: NodeId) -> Result<bool, Error> {
+        Ok(self.commands.load_session(self.id)?.tip().is_some_and(|tip| tip.node == node))
     }
 
     fn pause(&self, length: Duration) {
@@ -345,6 +292,9 @@ impl Hands<'_> {
         let arguments = self.arguments(call)?;
         let refused =
             |text: String| Ended { outcome: CallOutcome::Refused, exit: None, text, ms: elapsed(start) };
+        if let Some(problem) = unreadable(&arguments) {
+            return Ok(refused(problem));
+        }
         if let Some(tool) = tools::find(&call.tool) {
             let desk = Desk { room: self.room, walls: self.walls, scrubber: self.commands.scrubber() };
             return match tool.call(&desk, &arguments) {
@@ -368,12 +318,8 @@ impl Hands<'_> {
         else {
             return Ok(refused(format!("there is no tool `{}`", call.tool)));
         };
-        let leaf = Leaf {
-            system: self.system,
-            commands: self.commands,
-            session: self.id,
-            driver: Some(self.epoch),
-        };
+        let leaf =
+            Leaf { system: self.system, commands: self.commands, session: self.id, driver: Some(self.epoch) };
         match tool.call(&leaf, &arguments) {
             Ok(Told::Said { words, .. }) => {
                 Ok(Ended { outcome: CallOutcome::Done, exit: None, text: words, ms: elapsed(start) })
@@ -399,7 +345,11 @@ impl Hands<'_> {
         let start = Instant::now();
         let refused =
             |text: String| Ended { outcome: CallOutcome::Refused, exit: None, text, ms: elapsed(start) };
-        let answer = match Answer::from_payload(&Value::Object(self.arguments(call)?)) {
+        let arguments = self.arguments(call)?;
+        if let Some(problem) = unreadable(&arguments) {
+            return Ok(Some(refused(problem)));
+        }
+        let answer = match Answer::from_payload(&Value::Object(arguments)) {
             Ok(answer) => answer,
             Err(reasons) => return Ok(Some(refused(words(&reasons)))),
         };
@@ -432,34 +382,6 @@ fn with_jitter(ms: u64) -> u64 {
     ms.saturating_add((u128::from(ms / 4) * u128::from(drawn) / u128::from(u16::MAX)).try_into().unwrap_or(0))
 }
 
-const fn tokens(usage: Usage) -> TokenCount {
-    TokenCount { input: usage.input, output: usage.output }
-}
-
-fn answered(turn: u32, answer: Turn, spent: Spending) -> AgentAct {
-    let Spending { ms, cost_micros, account } = spent;
-    let call = |call: longhaul_agent::Call| AgentCall {
-        tool: call.tool,
-        arguments: Content::Inline(Value::Object(call.arguments)),
-        expect_exit: call.expect_exit,
-        id: None,
-    };
-    AgentAct::Answered {
-        turn,
-        said: Content::Inline(Value::String(answer.say)),
-        calls: answer.calls.into_iter().map(call).collect(),
-        order: match answer.order {
-            Order::OneByOne => CallOrder::OneByOne,
-            Order::AtOnce => CallOrder::AtOnce,
-        },
-        usage: tokens(answer.usage),
-        ms,
-        cost_micros,
-        account,
-        echo: None,
-    }
-}
-
 fn finished(turn: u32, call: u32, tool: String, ended: Ended) -> AgentAct {
     let Ended { outcome, exit, text, ms } = ended;
     AgentAct::CallFinished {
@@ -473,24 +395,11 @@ fn finished(turn: u32, call: u32, tool: String, ended: Ended) -> AgentAct {
     }
 }
 
-const fn fault_of(fault: &Fault) -> TurnFault {
-    match fault {
-        Fault::Stalled { .. } => TurnFault::Stalled,
-        Fault::CutOff => TurnFault::CutOff,
-        Fault::RateLimit => TurnFault::RateLimit,
-        Fault::Overloaded => TurnFault::Overloaded,
-        Fault::UsageLimit => TurnFault::UsageLimit,
-        Fault::Auth => TurnFault::Auth,
-        Fault::Garbage => TurnFault::Garbage,
-        Fault::Unscripted(_) => TurnFault::Unscripted,
-    }
-}
-
 fn words(reasons: &[Reason]) -> String {
     let lines = reasons.iter().map(|reason| format!("{} Fix: {}", reason.message, reason.fix));
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn elapsed(start: Instant) -> u64 {
+pub(super) fn elapsed(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

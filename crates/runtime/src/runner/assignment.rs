@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longhaul_agent::{Agent as _, Rehearsal, Silence, TurnRequest};
+use longhaul_agent::{Agent as _, Nobody, Rehearsal, Silence, TurnRequest};
 use longhaul_core::cassette;
 use longhaul_core::config::{SandboxLevel, SandboxNetwork, SetupCommand};
 use longhaul_core::roster::{Definition, Provider};
@@ -115,7 +115,13 @@ impl Script {
         let mut agent = Rehearsal::new(cassette::parse(&self.path, &self.text)?);
         let turns = commands.each_turn(id, |asked, talk| {
             let answers = talk.last_answers();
-            let request = TurnRequest { asked, answers: &answers, told: &[], silence: Silence::Skipped };
+            let request = TurnRequest {
+                asked,
+                answers: &answers,
+                told: &[],
+                silence: Silence::Skipped,
+                asker: &Nobody,
+            };
             let _ = agent.turn(&request);
         })?;
         Ok((agent, turns))

@@ -14,16 +14,19 @@ use longhaul_exec::{Error as ExecError, Finished, Program};
 use longhaul_gateway::{Meter, Unmetered, Upstreams};
 
 use super::agent::{Driving, Hands, StepEnd, Way};
+use super::asking::Past;
 use super::assignment::{Assignment, PinnedReach, Who};
 use super::falling_back::Choice;
+use super::handed::Bench;
+use super::leftovers::SessionLabel;
 use super::limits::Limits;
-use super::office::{Chosen, GatewayDoor, Office};
+use super::office::{self, Chosen, GatewayDoor, Office};
 use super::preparing::Ready;
 use super::{Driven, StopSwitch, hidden, leftovers};
 use crate::commands::Commands;
 use crate::commands::acting::Turns;
 use crate::error::Error;
-use crate::gateway::{self, Gateway, Token, WayOut};
+use crate::gateway::{self, Gateway, Opened, Token, WayOut};
 use crate::sandbox::{Surroundings, everyday};
 use crate::system::System;
 
@@ -40,6 +43,7 @@ pub(super) struct Crew {
     /// The same with the way out that is open now.
     pub(super) sandbox: Sandbox,
     reach: PinnedReach,
+    past: Past,
 }
 
 /// Who answers turns.
@@ -66,7 +70,8 @@ impl Crew {
             Who::Staff(staff) => {
                 let socket = system.places().gateway_socket(id);
                 let door = GatewayDoor { socket, token: token.clone() };
-                let office = Office::new(assignment.clone(), staff.clone(), door);
+                let telling = office::telling(commands, id)?;
+                let office = Office::new(assignment.clone(), staff.clone(), telling, door);
                 (Agents::Staff(Box::new(office)), commands.each_turn(id, |_, _| {})?)
             }
         };
@@ -75,7 +80,16 @@ impl Crew {
         let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
         let sandbox = walls(system, &assignment, &checkout, room.path());
         let Assignment { setup, reach, .. } = assignment;
-        Ok(Some(Self { agents, turns, setup, room, walls: sandbox.clone(), sandbox, reach }))
+        Ok(Some(Self {
+            agents,
+            turns,
+            setup,
+            room,
+            walls: sandbox.clone(),
+            sandbox,
+            reach,
+            past: Past::default(),
+        }))
     }
 
     /// Opens the way out of the walls, for as long as this process drives.
@@ -84,15 +98,36 @@ impl Crew {
         system: &System,
         driven: gateway::Driven,
         token: &Token,
+        label: &SessionLabel,
     ) -> Result<Gateway, Error> {
         let (upstreams, meter): (_, Arc<dyn Meter>) = match &mut self.agents {
             Agents::Rehearsal(_) => (Upstreams::new(), Arc::new(Unmetered)),
             Agents::Staff(office) => office.open(system, driven)?,
         };
         let way = WayOut { system, driven, reach: &self.reach, token, upstreams, meter };
-        let (gateway, sandbox) = way.open(self.walls.clone())?;
+        let Opened { gateway, sandbox, socket, port } = way.open(self.walls.clone())?;
         self.sandbox = sandbox;
+        if let Agents::Staff(office) = &mut self.agents {
+            office.sit_down(Bench {
+                settings: system.settings().clone(),
+                driven,
+                sandbox: self.sandbox.clone(),
+                label: label.of_command(driven.driver),
+                checkout: self.room.path().to_owned(),
+                token: token.clone(),
+                port,
+                socket,
+            });
+        }
         Ok(gateway)
+    }
+
+    /// Ends what works by itself, before the way out is closed.
+    fn rest(&mut self) {
+        match &mut self.agents {
+            Agents::Rehearsal(_) => {}
+            Agents::Staff(office) => office.stand_up(),
+        }
     }
 }
 
@@ -148,6 +183,7 @@ impl Driven<'_> {
                 self.one_step(crew, &tip, &stop)?;
                 self.keep(&format!("the end of `{}`", tip.step.0))?;
             }
+            crew.rest();
             self.let_go()
         })
     }
@@ -226,7 +262,9 @@ impl Driven<'_> {
             };
             let Chosen { agent, account, meter, .. } = chosen;
             let unheard = std::mem::take(&mut unheard);
-            let end = Driving { agent, account, meter, hands, after_death, unheard }.step(tip, &asked)?;
+            let (node, past) = (tip.node, &crew.past);
+            let driving = Driving { agent, account, meter, hands, node, past, after_death, unheard };
+            let end = { driving }.step(tip, &asked)?;
             let failed = match end {
                 StepEnd::Over => return Ok(()),
                 StepEnd::NoAnswer(failed) => failed,

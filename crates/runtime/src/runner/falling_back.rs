@@ -6,10 +6,10 @@ use longhaul_core::workflow::ModelTier;
 use longhaul_events::{AgentAct, Content, Timestamp, TurnFault};
 use serde_json::json;
 
+use super::Driven;
 use super::agent::{NoAnswer, Way};
 use super::giving_up::{self, Unanswered};
 use super::office::{Chosen, Office};
-use super::Driven;
 use crate::calendar::waits_for;
 use crate::commands::acting::{Ear, Heard, Parking};
 use crate::error::Error;

@@ -57,7 +57,10 @@ pub(super) fn could_not(id: SessionId, error: &Error) -> Option<Reason> {
         (ParkCode::CheckoutGone, enter)
     } else if is_about_files(error) {
         (ParkCode::CheckoutGone, restore)
-    } else if matches!(error, Error::Cassette(_) | Error::Budget(_) | Error::Hiring(_) | Error::NoKey { .. } | Error::Roster(_)) {
+    } else if matches!(
+        error,
+        Error::Cassette(_) | Error::Budget(_) | Error::Hiring(_) | Error::NoKey { .. } | Error::Roster(_)
+    ) {
         (ParkCode::NoAgent, again)
     } else {
         return None;

@@ -2,16 +2,21 @@
 
 use std::time::Duration;
 
-use longhaul_agent::Foresight;
+use longhaul_agent::{Fault, Foresight, Means};
 use longhaul_core::budget::{self, Exceeded, Price, Used};
 use longhaul_core::conversation::Conversation;
 use longhaul_core::session::Session;
-use longhaul_events::{AgentAct, Caps, Content, Reason, SessionId, TokenCount};
+use longhaul_events::{AgentAct, Caps, Content, Reason, SessionId, Timestamp, TokenCount};
+use longhaul_gateway::Limited;
 
 use super::switch::StopSwitch;
 use super::watch::Stopwatch;
 use crate::commands::Commands;
 use crate::error::Error;
+use crate::metering::Free;
+
+/// One part of this many.
+const KEPT_BACK: u64 = 20;
 
 /// What a session is held to while this driver has it.
 #[derive(Debug, Clone, Copy)]
@@ -42,6 +47,16 @@ impl Limits<'_> {
         })
     }
 
+    /// What an answer may use. A little is kept back: who asks and who counts do not foresee quite the same.
+    pub(super) fn means(&self) -> Result<Means, Error> {
+        let session = self.commands.load_session(self.id)?;
+        let Some(Free { tokens, money_micros }) = self.commands.free(&session, self.price)? else {
+            return Ok(Means::PLENTY);
+        };
+        let kept_back = |amount: u64| amount - amount / KEPT_BACK;
+        Ok(Means { tokens: kept_back(tokens), money_micros: kept_back(money_micros) })
+    }
+
     fn judge(
         &self,
         acts: &[AgentAct],
@@ -57,6 +72,25 @@ impl Limits<'_> {
         let used = self.commands.used(&session, self.stopwatch.ms(), self.price)?;
         Ok(within(&caps, &used).err().map(|exceeded| exceeded.reason(self.id)))
     }
+}
+
+/// A wait that is longer is no pause between two requests any more.
+const LONG_WAIT_S: u64 = 15 * 60;
+
+/// What a provider said to an agent that asks by itself. `None` if that may pass within its turn.
+pub(super) fn fault(limited: &Limited, now: Timestamp) -> Option<Fault> {
+    let message = limited.message.clone().unwrap_or_default();
+    let seconds = limited.retry_after.as_deref().and_then(|text| text.trim().parse::<u64>().ok());
+    let kind = limited.kind.as_deref().unwrap_or_default();
+    let words = message.to_ascii_lowercase();
+    let is_used_up = ["usage_limit", "insufficient_quota", "billing"].iter().any(|word| kind.contains(word))
+        || words.contains("usage limit")
+        || words.contains("quota");
+    if is_used_up || seconds.is_some_and(|seconds| seconds > LONG_WAIT_S) {
+        let resets_at = seconds.map(|seconds| now.plus_ms(seconds.saturating_mul(1000)));
+        return Some(Fault::UsageLimit { message, resets_at });
+    }
+    None
 }
 
 /// What the next turn may use at most.

@@ -4,26 +4,38 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use longhaul_agent::{Agent, Rehearsal};
+use longhaul_agent::{Agent, ModelFacts, OwnLoop, Rehearsal, RemoteMind, Telling, tools};
 use longhaul_core::budget::Price;
-use longhaul_core::roster::{Definition, Kind};
+use longhaul_core::roster::{self, Definition, Kind};
+use longhaul_core::transcript::{Foundation, Layers};
 use longhaul_core::workflow::ModelTier;
-use longhaul_events::Account;
+use longhaul_events::{Account, SessionId};
 use longhaul_gateway::{Meter, Upstreams};
+use longhaul_model::{Door, ToolSpec, Wire};
+use serde_json::Value;
 
 use super::assignment::{Assignment, Staff, Who};
+use super::handed::{Bench, Handed};
+use crate::commands::Commands;
 use crate::error::{Error, HiringError};
 use crate::gateway::{Driven, Token};
+use crate::leaf;
 use crate::metering::SessionMeter;
 use crate::system::System;
+
+/// What a model has room for that nothing is known of.
+const USUAL_WINDOW: u64 = 128_000;
+const USUAL_OUTPUT: u64 = 8_192;
 
 /// Everybody who may be asked for a session.
 #[derive(Debug)]
 pub(super) struct Office {
     assignment: Assignment,
     staff: Staff,
+    telling: Telling,
     door: GatewayDoor,
     made: BTreeMap<String, Box<dyn Agent>>,
+    bench: Option<Bench>,
     /// Of the driver that has the session now.
     meter: Option<Arc<SessionMeter>>,
 }
@@ -53,8 +65,8 @@ impl<'a> Chosen<'a> {
 }
 
 impl Office {
-    pub(super) fn new(assignment: Assignment, staff: Staff, door: GatewayDoor) -> Self {
-        Self { assignment, staff, door, made: BTreeMap::new(), meter: None }
+    pub(super) fn new(assignment: Assignment, staff: Staff, telling: Telling, door: GatewayDoor) -> Self {
+        Self { assignment, staff, telling, door, made: BTreeMap::new(), bench: None, meter: None }
     }
 
     pub(super) const fn staff(&self) -> &Staff {
@@ -94,19 +106,87 @@ impl Office {
             None => (Account::Turn, None),
         };
         if !self.made.contains_key(&definition.name) {
-            let agent = hire(&definition, &self.door)?;
+            let agent = self.hire(&definition)?;
             self.made.insert(definition.name.clone(), agent);
         }
         let agent = self.made.get_mut(&definition.name).expect("it was made above").as_mut();
         Ok(Chosen { agent, price, account, meter })
     }
-}
 
-fn hire(definition: &Definition, _door: &GatewayDoor) -> Result<Box<dyn Agent>, Error> {
-    match &definition.kind {
-        Kind::Model { .. } | Kind::Acp { .. } | Kind::Command { .. } | Kind::Rehearsal => {
-            let (name, what) = (definition.name.clone(), "what is not there yet".to_owned());
-            Err(HiringError::NotReady { name, what }.into())
+    /// Makes an agent of a definition.
+    fn hire(&self, definition: &Definition) -> Result<Box<dyn Agent>, Error> {
+        let not_ready =
+            |what: &str| HiringError::NotReady { name: definition.name.clone(), what: what.to_owned() };
+        match &definition.kind {
+            Kind::Model { wire } => {
+                Ok(Box::new(own_loop(definition, *wire, self.telling.clone(), &self.door)?))
+            }
+            Kind::Acp { .. } | Kind::Command { .. } => {
+                let bench = self.bench.clone().ok_or_else(|| not_ready("a gateway"))?;
+                Ok(Box::new(Handed::new(definition.clone(), bench)?))
+            }
+            Kind::Rehearsal => Err(not_ready("a cassette").into()),
         }
     }
+
+    /// From here on there is a place to work for whoever has hands of its own.
+    pub(super) fn sit_down(&mut self, bench: Bench) {
+        self.bench = Some(bench);
+    }
+
+    /// Ends whoever works by itself.
+    pub(super) fn stand_up(&mut self) {
+        for agent in self.made.values_mut().filter(|agent| agent.has_hands()) {
+            if let Err(problem) = agent.end() {
+                tracing::warn!(%problem, "an agent did not end well");
+            }
+        }
+        self.made.retain(|_, agent| !agent.has_hands());
+    }
+}
+
+fn own_loop(
+    definition: &Definition,
+    wire: roster::Wire,
+    telling: Telling,
+    door: &GatewayDoor,
+) -> Result<OwnLoop<RemoteMind>, Error> {
+    let not_ready =
+        |what: &str| HiringError::NotReady { name: definition.name.clone(), what: what.to_owned() };
+    let provider = definition.provider.clone().ok_or_else(|| not_ready("a provider"))?;
+    let name = definition.model.clone().ok_or_else(|| not_ready("the name of a model"))?;
+    let wire = match wire {
+        roster::Wire::AnthropicMessages => Wire::AnthropicMessages,
+        roster::Wire::OpenAiChat => Wire::OpenAiChat,
+        roster::Wire::OpenAiResponses => Wire::OpenAiResponses,
+    };
+    let window = definition.window.unwrap_or(USUAL_WINDOW);
+    let max_output = definition.max_output.unwrap_or(USUAL_OUTPUT).min(window / 2);
+    let model = ModelFacts { name, window, max_output, pricing: definition.pricing };
+    let token = door.token.reveal().to_owned();
+    let mind = RemoteMind { door: Door { socket: door.socket.clone(), provider, token }, wire };
+    Ok(OwnLoop::new(mind, model, telling))
+}
+
+/// What every request of a session begins with.
+pub(super) fn telling(commands: &Commands, id: SessionId) -> Result<Telling, Error> {
+    let workflow = commands.workflow_of(&commands.load_session(id)?)?;
+    let goal = commands.goal_of(id)?;
+    let layers = Layers::of(&Foundation { workflow: &workflow, goal: &goal, rules: None, brief: None });
+    let own = tools::TOOLS.iter().map(|tool| spec(tool.name, tool.description, (tool.input)()));
+    let of_session = leaf::TOOLS.iter().map(|tool| spec(tool.name, tool.description, own_input(tool)));
+    Ok(Telling { layers, tools: own.chain(of_session).collect() })
+}
+
+fn spec(name: &str, description: &str, input: Value) -> ToolSpec {
+    ToolSpec { name: name.to_owned(), description: description.to_owned(), input }
+}
+
+/// The step that is out is the only one that our own loop can mean, so it needs no token.
+fn own_input(tool: &leaf::Tool) -> Value {
+    let mut input = (tool.input)();
+    if let Some(fields) = input["properties"].as_object_mut() {
+        fields.shift_remove("continueToken");
+    }
+    input
 }

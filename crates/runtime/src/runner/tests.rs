@@ -321,15 +321,14 @@ fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
         stop: &stop,
         limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
     };
-    let mut driving =
-        Driving {
-            agent: &mut listener,
-            account: Account::Turn,
-            meter: None,
-            hands: hands(),
-            after_death: true,
-            unheard: Vec::new(),
-        };
+    let mut driving = Driving {
+        agent: &mut listener,
+        account: Account::Turn,
+        meter: None,
+        hands: hands(),
+        after_death: true,
+        unheard: Vec::new(),
+    };
     driving.step(&tip, &asked).unwrap();
     let [first, second] = listener.told.as_slice() else { panic!("{:?}", listener.told) };
     assert!(first.len() == 1 && first[0].contains("died"), "{first:?}");

@@ -175,9 +175,11 @@ impl Args {
         if kind.has_hands() {
             let command = need("What is started (a program and its arguments)? ")?;
             new.command = command.split_whitespace().map(str::to_owned).collect();
-            new.provider = ask("Whose models does it ask through our gateway (empty: it signs in by itself)? ")?;
+            new.provider =
+                ask("Whose models does it ask through our gateway (empty: it signs in by itself)? ")?;
             if new.provider.is_none() {
-                let path = ask("Which path of your home holds its login (such as ~/.my-agent; empty: none)? ")?;
+                let path =
+                    ask("Which path of your home holds its login (such as ~/.my-agent; empty: none)? ")?;
                 new.own_credentials = path.into_iter().collect();
                 new.price = Some(ask(PRICE)?.unwrap_or_else(|| "subscription".to_owned()));
                 return Ok(new);
