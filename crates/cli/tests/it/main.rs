@@ -10,6 +10,7 @@ mod damage;
 mod driven;
 mod gate;
 mod gateway;
+mod hands;
 mod help;
 mod init;
 mod limits;
