@@ -1,5 +1,6 @@
 //! Every verb of `longhaul`: one file each, and one line here.
 
+mod agent;
 mod artifact;
 mod backup;
 mod completions;
@@ -57,6 +58,8 @@ pub(crate) enum Command {
     Run(run::Args),
     Doctor(doctor::Args),
     #[command(subcommand)]
+    Agent(agent::Command),
+    #[command(subcommand)]
     Workspace(workspace::Command),
     #[command(subcommand)]
     Workflow(workflow::Command),
@@ -106,6 +109,7 @@ impl Command {
             Self::Init(args) => init::run(context, args),
             Self::Run(args) => run::run(context, args),
             Self::Doctor(args) => doctor::run(context, args),
+            Self::Agent(command) => command.run(context),
             Self::Workspace(command) => command.run(context),
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),

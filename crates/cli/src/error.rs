@@ -69,6 +69,12 @@ pub(crate) enum CliError {
     WeakToken { name: &'static str },
     #[error("there is no gateway at `{}`; this is for agents in the sandbox of a session, which find it by `LONGHAUL_GATEWAY`", socket.display())]
     NoGateway { socket: PathBuf },
+    #[error(
+        "nobody is here to ask, and without `--kind` nothing says how it is driven; give `--kind`, one of acp, command, anthropic, openai-chat, openai-responses"
+    )]
+    NoKind,
+    #[error("no answer was given, nothing was written; run it again")]
+    NoAnswer,
     #[error("`{0}` is not an error code; `longhaul explain` lists them")]
     UnknownCode(String),
     #[error("there is no command `{words}`; {}", advice(meant.as_deref()))]
@@ -105,6 +111,8 @@ impl CliError {
             | Self::NobodyToAsk
             | Self::ValueAsArgument
             | Self::NoSecret
+            | Self::NoKind
+            | Self::NoAnswer
             | Self::WatchWithJson
             | Self::ScatteredSettings
             | Self::NoHome
@@ -128,11 +136,13 @@ impl CliError {
             | Self::NotAPlainFile { .. }
             | Self::NoValue
             | Self::NoSecret
+            | Self::NoAnswer
             | Self::Unwritable { .. }
             | Self::NotTakenOut { .. } => Kind::Refused,
             Self::NotText { .. }
             | Self::BadInput { .. }
             | Self::NobodyToAsk
+            | Self::NoKind
             | Self::ValueAsArgument
             | Self::WatchWithJson
             | Self::ScatteredSettings

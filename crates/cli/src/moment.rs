@@ -4,7 +4,10 @@
 use std::io::{IsTerminal as _, stdout};
 
 use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
+use longhaul_runtime::types::{self, parse_duration_ms};
+use longhaul_runtime::{Clock as _, SystemClock};
 
 /// How a moment is written on standard output.
 pub(crate) fn shown(utc: &str) -> String {
@@ -22,9 +25,34 @@ fn in_zone(utc: &str, zone: TimeZone) -> String {
     moment.map_or_else(|_| utc.to_owned(), |moment| moment.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
+/// Reads a day, or how long ago something was.
+pub(crate) fn since(text: &str) -> Result<types::Timestamp, String> {
+    let day = || {
+        let begin = text.parse::<Date>().ok()?.to_zoned(TimeZone::UTC).ok()?;
+        Some(types::Timestamp(begin.timestamp().as_millisecond()))
+    };
+    let ago = || {
+        let ms = parse_duration_ms(text).ok()?;
+        Some(types::Timestamp(SystemClock.now().0.saturating_sub(i64::try_from(ms).ok()?)))
+    };
+    let is_day = text.contains('-');
+    let found = if is_day { day() } else { ago() };
+    found.ok_or_else(|| "write a day, such as `2026-11-01`, or how long ago, such as `7d`".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_day_and_a_while_ago_are_read() {
+        assert_eq!(since("2026-11-16"), Ok(types::Timestamp(1_794_787_200_000)));
+        let week = SystemClock.now().0 - since("7d").unwrap().0;
+        assert!((604_800_000..604_900_000).contains(&week), "{week}");
+        for text in ["", "soon", "2026-13-01", "7"] {
+            assert!(since(text).is_err(), "{text}");
+        }
+    }
 
     #[test]
     fn a_moment_is_told_by_the_clock_of_its_zone_and_to_the_second() {

@@ -6,6 +6,7 @@
 
 mod body;
 mod headers;
+mod look;
 mod meter;
 mod model;
 mod proxy;
@@ -19,11 +20,12 @@ mod upstream;
 
 pub use body::{Answer, Body, BoxError, Handler, text};
 pub use hyper::{Request, Response, StatusCode};
+pub use look::Looked;
 pub use meter::{Estimate, Limited, Meter, Refused, Unmetered, Usage, UsageSource, Verdict};
 pub use resolve::{Because, Wanted};
 pub use server::{Gateway, Listen, Options, start};
 pub use token::Token;
-pub use upstream::{Protocol, Upstream, Upstreams};
+pub use upstream::{Credential, Protocol, Upstream, Upstreams};
 
 /// Why a gateway could not be opened or told what to do.
 #[derive(Debug, thiserror::Error)]
@@ -36,4 +38,6 @@ pub enum Error {
     Start(#[source] std::io::Error),
     #[error("`{text}` is not the address of a provider: {problem}; write it as `https://api.example.com`")]
     Address { text: String, problem: &'static str },
+    #[error("the key of a provider has letters that cannot be sent; set it anew with `longhaul secret set`")]
+    Key,
 }

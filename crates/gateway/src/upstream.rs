@@ -6,7 +6,7 @@ use std::io;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use hyper::http::uri::{Authority, Uri};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
@@ -15,6 +15,7 @@ use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::Error;
+use crate::token::API_KEY;
 
 /// How long a provider may take until it is connected.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -48,6 +49,37 @@ enum Scheme {
     Https,
 }
 
+/// What a provider is shown.
+pub enum Credential<'a> {
+    /// `x-api-key: KEY`
+    XApiKey(&'a str),
+    /// `authorization: Bearer KEY`
+    Bearer(&'a str),
+    /// A server of one's own that wants none.
+    Nothing,
+}
+
+impl fmt::Debug for Credential<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::XApiKey(_) => "XApiKey(…)",
+            Self::Bearer(_) => "Bearer(…)",
+            Self::Nothing => "Nothing",
+        })
+    }
+}
+
+impl Credential<'_> {
+    fn header(&self) -> Result<(HeaderName, HeaderValue), Error> {
+        let (name, text) = match self {
+            Self::XApiKey(key) => (API_KEY, (*key).to_owned()),
+            Self::Bearer(key) => (AUTHORIZATION, format!("Bearer {key}")),
+            Self::Nothing => (AUTHORIZATION, "Bearer none".to_owned()),
+        };
+        HeaderValue::from_str(&text).map(|value| (name, value)).map_err(|_| Error::Key)
+    }
+}
+
 impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Upstream({}, {:?})", self.authority, self.protocol)
@@ -72,6 +104,11 @@ impl Upstream {
         value.set_sensitive(true);
         let path = uri.path().trim_end_matches('/').to_owned();
         Ok(Self { authority, scheme, path, key: (name, value), protocol })
+    }
+
+    /// A provider at a base address that is shown a credential in the usual way.
+    pub fn showing(base: &str, protocol: Protocol, credential: &Credential<'_>) -> Result<Self, Error> {
+        Self::new(base, protocol, credential.header()?)
     }
 
     pub(crate) fn authority(&self) -> &str {

@@ -1,10 +1,8 @@
 //! The first settings of a repository: looked at, written once, on record as what a person wrote.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::init::{self, Listing, Proposal};
@@ -20,8 +18,6 @@ use crate::terminal;
 use crate::workflows::trust_of;
 use crate::workspaces::{self, Located};
 
-/// Agents that people have, by the name of their program.
-const AGENTS: [&str; 4] = ["claude", "codex", "gemini", "opencode"];
 /// No manifest is longer.
 const LARGEST_FILE_BYTES: u64 = 1 << 20;
 const CONFIG: &str = "config.yml";
@@ -42,7 +38,7 @@ pub struct Survey {
     pub is_configured: bool,
     pub trust: TrustState,
     /// Agents on the path.
-    pub agents: Vec<&'static str>,
+    pub agents: Vec<String>,
     /// The strongest walls that can be put up here.
     pub walls: &'static str,
 }
@@ -71,7 +67,7 @@ impl System {
             name: located.default_name(),
             is_configured: present.iter().any(|name| name == CONFIG),
             trust: trust_of(self, &located, &files)?,
-            agents: self.agents_here(),
+            agents: self.agent_programs(&self.roster()?),
             walls: walls(),
             path,
             proposal,
@@ -114,16 +110,6 @@ impl System {
         let checkout = repository.checkout.clone().or_else(|| repository.main_checkout.clone());
         let checkout = checkout.ok_or_else(|| Error::NoFilesHere(repository.common_dir.clone()))?;
         Ok((located, checkout))
-    }
-
-    fn agents_here(&self) -> Vec<&'static str> {
-        let path = self.variable(OsStr::new("PATH")).unwrap_or_default();
-        let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-        let is_program = |path: PathBuf| {
-            fs::metadata(path).is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-        };
-        let is_here = |agent: &&str| folders.iter().any(|folder| is_program(folder.join(agent)));
-        AGENTS.into_iter().filter(is_here).collect()
     }
 }
 
@@ -175,7 +161,7 @@ fn read_file(path: &Path) -> Option<String> {
 }
 
 /// Whatever is there stays, also if somebody put it there a moment ago.
-fn write_new(path: &Path, text: &str) -> Result<(), Error> {
+pub(crate) fn write_new(path: &Path, text: &str) -> Result<(), Error> {
     let failed = |source: std::io::Error| match source.kind() {
         std::io::ErrorKind::AlreadyExists => Error::ChangedMeanwhile,
         _ => Error::WriteFile { path: path.to_owned(), source },

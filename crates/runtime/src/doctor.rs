@@ -1,15 +1,19 @@
 //! The checkup: every problem by name, with what to do about it. Looks at everything, changes nothing.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use longhaul_core::config::{Config, SandboxConfig, SandboxLevel};
 use longhaul_core::retention::{Inventory, disk_warning};
+use longhaul_core::roster::Kind;
+use longhaul_core::workflow::ModelTier;
 use longhaul_core::workspace::TrustState;
 use longhaul_exec::sandbox::{Init, Level, Wall, probe};
 use longhaul_store::views::SessionStatus;
 use longhaul_store::{Finding, StoreError, Verdict};
 
+use crate::agents::AgentState;
 use crate::error::Error;
 use crate::reader::Reader;
 use crate::system::System;
@@ -96,6 +100,7 @@ pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
         Err(Error::Store(_)) => None,
         Err(error) => Some(from_error("configuration", error)),
     });
+    diagnoses.extend(agents(system, config.as_ref().ok()));
     match system.reader() {
         Ok(None) => {
             diagnoses.push(healthy("database", "not made yet; the first command that writes makes it"));
@@ -135,6 +140,37 @@ fn sandbox(config: &SandboxConfig) -> Diagnosis {
         return warning("sandbox", finding, format!("{remedy}; or set `sandbox.accept_reduced: true`"));
     }
     warning("sandbox", format!("{missing}, and sessions are refused"), remedy)
+}
+
+/// Whether there is anybody to ask, and whether those whom the settings name are known.
+fn agents(system: &System, config: Option<&Config>) -> Vec<Diagnosis> {
+    let (roster, views) = match system.roster().and_then(|roster| Ok((roster, system.agents()?))) {
+        Ok(found) => found,
+        Err(error) => return vec![from_error("agents", &error)],
+    };
+    let mut diagnoses: Vec<Diagnosis> = Vec::new();
+    for (name, error) in roster.broken() {
+        let remedy = format!("put `{}` right", error.path);
+        diagnoses.push(problem(format!("agent `{name}`"), error.problem.clone(), remedy));
+    }
+    let tiers = [None, Some(ModelTier::Light), Some(ModelTier::Standard), Some(ModelTier::Heavy)];
+    let named = |config: &Config| -> BTreeSet<String> {
+        tiers.iter().flat_map(|tier| config.agents.chain(*tier)).map(str::to_owned).collect()
+    };
+    for name in config.map(named).unwrap_or_default() {
+        let unknown =
+            roster.resolve(&name).err().filter(|_| !roster.broken().any(|(known, _)| known == name));
+        diagnoses.extend(unknown.map(|error| from_error("agents", &error.into())));
+    }
+    // Whoever plays a script is always there.
+    let is_ready = |view: &&crate::agents::AgentView| {
+        view.state == AgentState::Ready && view.kind != Kind::Rehearsal.word()
+    };
+    let ready: Vec<&str> = views.iter().filter(is_ready).map(|view| view.name.as_str()).collect();
+    // Whoever only serves the agent of an editor needs none.
+    let none = "none is set up for `longhaul run`; `longhaul agent check` says how to get one";
+    diagnoses.push(healthy("agents", if ready.is_empty() { none.to_owned() } else { ready.join(", ") }));
+    diagnoses
 }
 
 fn folders(system: &System) -> Diagnosis {

@@ -145,6 +145,20 @@ pub enum Error {
     Cassette(#[from] longhaul_core::cassette::Error),
     #[error(transparent)]
     Budget(#[from] longhaul_core::budget::Error),
+    #[error(transparent)]
+    Roster(#[from] longhaul_core::roster::Error),
+    #[error(transparent)]
+    NoAgent(#[from] longhaul_core::roster::NoAgent),
+    #[error("{provider} wants a key, and there is none; {how}run `longhaul secret set {name}`")]
+    NoKey { provider: String, name: String, how: String },
+    #[error(
+        "`{0}` cannot be the name of an agent; use small letters, digits, `-`, `_` and `.`, such as `my-agent`"
+    )]
+    AgentName(String),
+    #[error("that is no agent that could be asked, nothing was written: {0}")]
+    NewAgent(String),
+    #[error("there is an agent `{name}` of yours already; change `{}`, or choose another name", path.display())]
+    AgentExists { name: String, path: PathBuf },
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
     #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
@@ -224,6 +238,12 @@ impl Error {
             ) => "E0801",
             Self::Gateway(_) => "E0803",
             Self::Budget(_) => "E0901",
+            Self::NoKey { .. } => "E0911",
+            Self::Roster(_)
+            | Self::NoAgent(_)
+            | Self::AgentName(_)
+            | Self::NewAgent(_)
+            | Self::AgentExists { .. } => "E0910",
             Self::Driven(error) => return error.code(),
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
@@ -284,6 +304,10 @@ impl Error {
             | Self::BadStart(_)
             | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
+            | Self::Roster(_)
+            | Self::NoAgent(_)
+            | Self::AgentName(_)
+            | Self::NewAgent(_)
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
             Self::Worktree(WorktreeError::NoRepository(_) | WorktreeError::Copy { .. })
@@ -306,6 +330,7 @@ impl Error {
             | Self::NotASessionExport { .. }
             | Self::NobodyToVouch { .. }
             | Self::TooMuchToVouch { .. }
+            | Self::AgentExists { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
             | Self::Worktree(WorktreeError::Malformed { .. })
@@ -321,6 +346,7 @@ impl Error {
             | Self::Cassette(_)
             | Self::Sandboxed(_)
             | Self::Gateway(_)
+            | Self::NoKey { .. }
             | Self::Homeless(_) => Kind::Environment,
         }
     }

@@ -3,6 +3,7 @@
 //! Everybody above reaches the system through [`Commands`], which write, and [`Reader`], which only reads.
 //! What needs the store to itself is in [`maintenance`].
 
+mod agents;
 mod beginning;
 mod budgeting;
 mod clock;
@@ -36,6 +37,7 @@ pub mod workflows;
 mod workspaces;
 mod worktrees;
 
+pub use agents::{AddedAgent, AgentFinding, AgentState, AgentView, CostView, ModelView, NewAgent};
 pub use beginning::{Begun, Survey};
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
@@ -87,7 +89,7 @@ pub mod types {
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;
     pub use longhaul_core::trust::{Change, Changed};
-    pub use longhaul_core::units::{show_count, show_duration, show_money, show_size};
+    pub use longhaul_core::units::{parse_duration_ms, show_count, show_duration, show_money, show_size};
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
     pub use longhaul_core::workflow::Workflow;
     pub use longhaul_core::workflow::answer::{Answer, NotesRequired, Requires};

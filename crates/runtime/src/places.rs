@@ -70,6 +70,16 @@ impl Places {
         self.config.join("workflows")
     }
 
+    /// The user's own agents, a file each.
+    pub fn agents(&self) -> PathBuf {
+        self.config.join("agents")
+    }
+
+    /// What the user says of models.
+    pub fn models(&self) -> PathBuf {
+        self.config.join("models.yml")
+    }
+
     /// The list of git sources of workflows.
     pub(crate) fn git_sources(&self) -> PathBuf {
         self.config.join("sources.json")

@@ -1,6 +1,7 @@
 //! The values that must never be stored: what the user's secrets file holds, and what the environment names.
 
 mod keeping;
+mod key;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -14,6 +15,7 @@ use longhaul_core::scrub::Secret;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 pub use keeping::{SecretChange, SecretSet, SecretWarning};
+pub(crate) use key::KeyOrigin;
 
 use crate::error::Kind;
 

@@ -79,6 +79,19 @@ pub(crate) fn refuse_agents() -> Result<(), Error> {
     if is_under_agent() { Err(Error::UnderAgent) } else { Ok(()) }
 }
 
+/// Asks for a line. `None` if nothing was typed.
+pub fn ask(prompt: &str) -> Result<Option<String>, Error> {
+    refuse_agents()?;
+    let mut terminal = open()?;
+    // What was typed before the question is no answer to it.
+    tcflush(&terminal, QueueSelector::IFlush).map_err(|_| Error::NoTerminal)?;
+    terminal.write_all(prompt.as_bytes()).map_err(|_| Error::NoTerminal)?;
+    let mut line = String::new();
+    BufReader::new(terminal).read_line(&mut line).map_err(|_| Error::NoTerminal)?;
+    let line = line.trim();
+    Ok((!line.is_empty()).then(|| line.to_owned()))
+}
+
 /// Asks for a line that is not shown while it is typed. `None` if the person thought better of it (Ctrl-C).
 pub fn ask_hidden(prompt: &str) -> Result<Option<String>, Error> {
     const CTRL_C: u8 = 3;

@@ -18,10 +18,10 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use crate::error::StoreError;
 use crate::log::{DamagedRow, Decision, Log};
 use crate::sqlite::connection::be_patient;
-pub use rows::{DrivenRow, GateRow, Row, SessionRow, SessionStatus, Waiting, WorkspaceRow};
+pub use rows::{CostRow, Costs, DrivenRow, GateRow, Row, SessionRow, SessionStatus, Waiting, WorkspaceRow};
 
 /// Raised whenever the same log gives other rows.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 const BATCH: usize = 500;
 
 /// How often the file is tried before the rows are made without it.

@@ -38,7 +38,7 @@ struct Initiated<'a> {
     checks: Vec<CheckView<'a>>,
     setup: Vec<CommandView<'a>>,
     copy: Vec<CopyView<'a>>,
-    agents: &'a [&'static str],
+    agents: &'a [String],
     sandbox: &'static str,
     present: &'a [String],
     text: &'a str,
@@ -161,7 +161,7 @@ fn next(survey: &Survey, begun: Option<Begun>, trust: TrustState) -> Vec<String>
     if matches!(trust, TrustState::Untrusted | TrustState::Changed) {
         next.push("longhaul workspace trust".to_owned());
     }
-    let client = survey.agents.iter().find_map(|agent| match *agent {
+    let client = survey.agents.iter().find_map(|agent| match agent.as_str() {
         "claude" => Some("claude"),
         "codex" => Some("codex"),
         "gemini" => Some("gemini"),
@@ -197,7 +197,8 @@ fn rows(survey: &Survey, initiated: &Initiated<'_>) -> Vec<FoundRow> {
         let how = if copy.secret { "as a secret".to_owned() } else { format!("as {}", copy.to) };
         row("copy", format!("{} {how}", copy.path))
     }));
-    rows.push(row("agents", several(initiated.agents)));
+    let agents: Vec<&str> = initiated.agents.iter().map(String::as_str).collect();
+    rows.push(row("agents", several(&agents)));
     rows.push(row("sandbox", initiated.sandbox.to_owned()));
     let settings = match initiated.settings {
         "there_already" => format!("{} is there already and stays as it is", initiated.config),

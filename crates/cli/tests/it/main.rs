@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod again;
+mod agent;
 mod artifact;
 mod carrying;
 mod configuration;

@@ -1,5 +1,6 @@
 //! The rows of the views, and how a decision changes them.
 
+mod costs;
 mod driven;
 
 use longhaul_core::workflow::scope::cut;
@@ -10,6 +11,7 @@ use longhaul_events::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use costs::{CostRow, Costs};
 pub use driven::DrivenRow;
 
 use crate::log::{DamagedRow, Decision};

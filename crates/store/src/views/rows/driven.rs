@@ -7,6 +7,8 @@ use longhaul_core::session::Spent;
 use longhaul_events::{AgentAct, Caps, SessionEvent, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::costs::Costs;
+
 /// All of it is nothing for sessions that somebody else drives.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DrivenRow {
@@ -17,6 +19,8 @@ pub struct DrivenRow {
     pub clock: WallClock,
     /// In millionths of a dollar, for each day on which something was paid.
     pub money_by_day: BTreeMap<i64, u64>,
+    /// What was used, by whom, with which model, on which day.
+    pub costs: Costs,
     /// Until when the driver holds the session, unless it renews.
     pub held_until: Option<Timestamp>,
     /// The tool that is at work.
@@ -71,6 +75,7 @@ impl DrivenRow {
 
     fn take(&mut self, at: Timestamp, act: &AgentAct) {
         self.spent.add(act);
+        self.costs.add(at, self.agent.as_deref(), act);
         match act {
             AgentAct::Assigned { agent, .. } => self.agent = Some(agent.clone()),
             AgentAct::Budgeted { caps, .. } => self.caps = Some(*caps),

@@ -1,0 +1,50 @@
+//! `agent add`: a file of the user's own, written once.
+
+use std::path::PathBuf;
+
+use longhaul_core::roster::{Roster, UserFile, is_agent_name};
+
+pub use longhaul_core::roster::NewAgent;
+
+use crate::beginning::write_new;
+use crate::error::Error;
+use crate::system::System;
+use crate::terminal;
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AddedAgent {
+    pub path: PathBuf,
+    /// The key that it is shown and that nobody has set yet.
+    pub missing_key: Option<String>,
+}
+
+impl System {
+    /// Writes the file of an agent, unless there is one or it could not be used.
+    pub fn add_agent(&self, name: &str, new: &NewAgent) -> Result<AddedAgent, Error> {
+        terminal::refuse_agents()?;
+        if !is_agent_name(name) {
+            return Err(Error::AgentName(name.to_owned()));
+        }
+        let path = self.places().agents().join(format!("{name}.yml"));
+        let shown = path.display().to_string();
+        let unusable = |problem: String| Error::NewAgent(problem);
+        let text = new.text().map_err(unusable)?;
+        let file = UserFile { path: shown.clone(), text: text.clone() };
+        let alone = Roster::with(None, &[(name.to_owned(), file)])?;
+        if let Some((_, error)) = alone.broken().next() {
+            return Err(unusable(error.problem.clone()));
+        }
+        if path.symlink_metadata().is_ok() {
+            return Err(Error::AgentExists { name: name.to_owned(), path });
+        }
+        write_new(&path, &text)?;
+        let definition = alone.resolve(name)?;
+        let provider = definition.provider.and_then(|provider| alone.provider(&provider).cloned());
+        let missing_key = match provider.and_then(|provider| provider.key_variable) {
+            Some(key) if self.key(&key)?.is_none() => Some(key),
+            Some(_) | None => None,
+        };
+        Ok(AddedAgent { path, missing_key })
+    }
+}
