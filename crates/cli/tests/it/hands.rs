@@ -31,7 +31,9 @@ fn does_a_step(name: &str) {
     let watcher = Watcher::default();
     let mut hands = world.start(None, &watcher);
     let turn = hands.prompt("Write hello.txt, then complete the step.", &watcher).unwrap();
-    assert_eq!((turn.cause, &*turn.said), (EndCause::EndTurn, "All is done."), "{:#?}", watcher.heard());
+    // Some say more beside, such as that they do not know this model.
+    let is_said = turn.said.ends_with("All is done.");
+    assert!(turn.cause == EndCause::EndTurn && is_said, "{turn:#?} {:#?}", watcher.heard());
     assert_eq!(fs::read_to_string(world.checkout().join("hello.txt")).unwrap(), "hello\n");
     assert_eq!(world.handed_in(), [json!({ "notes": "It is written." })]);
     assert!(
@@ -45,7 +47,7 @@ fn does_a_step(name: &str) {
     let mut hands = world.start(Some(&session), &watcher);
     assert_eq!(hands.beginning(), Beginning::Resumed);
     let turn = hands.prompt("And now?", &watcher).unwrap();
-    assert_eq!(turn.said, "All is done.", "{:#?}", watcher.heard());
+    assert!(turn.said.ends_with("All is done."), "{turn:#?} {:#?}", watcher.heard());
     let last = world.asked().into_iter().rfind(is_of_the_step).unwrap();
     assert!(last.told().contains("Write hello.txt") && last.told().contains("And now?"), "{}", last.told());
     drop(hands);
