@@ -7,7 +7,7 @@ use std::fs;
 
 use longhaul_acp::{Beginning, EndCause, Update};
 use longhaul_testkit::model_server::{Answer, Asked};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use world::{Watcher, World};
 
@@ -27,7 +27,7 @@ fn heavy_opencode_does_a_step_behind_walls() {
 }
 
 fn does_a_step(name: &str) {
-    let world = World::new(name, |asked, checkout| script(asked, checkout));
+    let world = World::new(name, script);
     let watcher = Watcher::default();
     let mut hands = world.start(None, &watcher);
     let turn = hands.prompt("Write hello.txt, then complete the step.", &watcher).unwrap();
@@ -79,19 +79,15 @@ fn script(asked: &Asked, checkout: &str) -> Answer {
     let has = |name: &str| tools.iter().any(|tool| tool == name);
     let file = format!("{checkout}/hello.txt");
     match asked.results().len() {
-        0 if has("Write") => call("Write", json!({ "file_path": file, "content": "hello\n" })),
-        0 if has("write") => call("write", json!({ "filePath": file, "content": "hello\n" })),
-        0 => call("exec_command", json!({ "cmd": "echo hello > hello.txt" })),
+        0 if has("Write") => Answer::call("Write", &json!({ "file_path": file, "content": "hello\n" })),
+        0 if has("write") => Answer::call("write", &json!({ "filePath": file, "content": "hello\n" })),
+        0 => Answer::call("exec_command", &json!({ "cmd": "echo hello > hello.txt" })),
         1 => {
             let tool = tools.iter().find(|tool| tool.ends_with("complete_step")).unwrap();
-            call(tool, json!({ "notes": "It is written." }))
+            Answer::call(tool, &json!({ "notes": "It is written." }))
         }
         _ => Answer::say("All is done."),
     }
-}
-
-fn call(tool: &str, input: Value) -> Answer {
-    Answer::call(tool, &input)
 }
 
 /// Agents also ask for titles and summaries; those requests know no tool of ours.

@@ -1,6 +1,6 @@
 //! What stands around a real agent: walls, a gateway, a model behind it, the tools of a step, and a checkout.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -221,12 +221,14 @@ fn respond(message: &Value, handed_in: &Mutex<Vec<Value>>) -> Response<Body> {
     response
 }
 
+type Stop = fn(&Update) -> bool;
+
 /// Patient, and keeps what it hears.
 #[derive(Default)]
 pub(super) struct Watcher {
     heard: RefCell<Vec<Update>>,
-    stop: RefCell<Option<fn(&Update) -> bool>>,
-    is_unwanted: std::cell::Cell<bool>,
+    stop: Cell<Option<Stop>>,
+    is_unwanted: Cell<bool>,
 }
 
 impl Watcher {
@@ -235,14 +237,14 @@ impl Watcher {
     }
 
     /// From the first of these on it wants the agent no longer.
-    pub(super) fn stop_when(&self, stop: fn(&Update) -> bool) {
-        *self.stop.borrow_mut() = Some(stop);
+    pub(super) fn stop_when(&self, stop: Stop) {
+        self.stop.set(Some(stop));
     }
 }
 
 impl Watch for Watcher {
     fn heard(&self, update: &Update) {
-        if self.stop.borrow().is_some_and(|stop| stop(update)) {
+        if self.stop.get().is_some_and(|stop| stop(update)) {
             self.is_unwanted.set(true);
         }
         self.heard.borrow_mut().push(update.clone());
