@@ -12,6 +12,7 @@ mod driven;
 mod first_run;
 mod gate;
 mod gateway;
+mod hands;
 mod help;
 mod init;
 mod limits;
