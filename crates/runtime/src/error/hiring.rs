@@ -43,9 +43,7 @@ impl HiringError {
         match self {
             Self::NobodyNamed | Self::NoTier { .. } | Self::NoModelInTier { .. } => Kind::Usage,
             Self::Tainted(_) => Kind::Refused,
-            Self::NoProvider { .. } | Self::NotInstalled { .. } | Self::NotReady { .. } => {
-                Kind::Environment
-            }
+            Self::NoProvider { .. } | Self::NotInstalled { .. } | Self::NotReady { .. } => Kind::Environment,
         }
     }
 }

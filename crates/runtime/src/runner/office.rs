@@ -212,7 +212,8 @@ mod tests {
     #[test]
     fn a_model_hands_a_step_in_without_a_token() {
         let complete = leaf::TOOLS.iter().find(|tool| tool.name == COMPLETE_STEP).unwrap();
-        let fields: Vec<String> = own_input(complete)["properties"].as_object().unwrap().keys().cloned().collect();
+        let fields: Vec<String> =
+            own_input(complete)["properties"].as_object().unwrap().keys().cloned().collect();
         assert_eq!(json!(fields), json!(["notes", "artifacts", "vars"]));
         assert!(!own_words(complete).contains("token"));
         let other = leaf::TOOLS.iter().find(|tool| tool.name == "note_fact").unwrap();

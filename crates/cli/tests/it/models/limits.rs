@@ -13,7 +13,10 @@ use crate::walking::one;
 /// Reads for ever, a little otherwise each time.
 fn never_ends(asked: &Asked) -> Answer {
     let words = "I look at it once more. ".repeat(20);
-    Answer::say(words).and_call("bash", &json!({ "command": format!("echo {} ; head -c 3000 /dev/zero | tr '\\0' x", asked.number) }))
+    Answer::say(words).and_call(
+        "bash",
+        &json!({ "command": format!("echo {} ; head -c 3000 /dev/zero | tr '\\0' x", asked.number) }),
+    )
 }
 
 #[test]
@@ -50,7 +53,12 @@ fn a_model_that_nobody_knows_the_price_of_is_not_asked() {
     let world = World::new(fixes_it);
     let refused = world.run(&["--agent", "openrouter/some/model"]);
     assert_ne!(refused.code, Some(0));
-    assert!(refused.stderr.contains("OpenRouter wants a key") || refused.stderr.contains("what a turn of this agent costs"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("OpenRouter wants a key")
+            || refused.stderr.contains("what a turn of this agent costs"),
+        "{}",
+        refused.stderr
+    );
     assert_eq!(world.server.tally().requests, 0);
 }
 
@@ -73,6 +81,7 @@ fn a_runner_that_is_killed_asks_the_turn_that_was_under_way_once_more_and_no_oth
     assert!(kills > 0 && requests <= turns + kills, "{requests} requests, {turns} turns, {kills} kills");
     assert_eq!(turns, 4);
     // What was under way when they died counts as used, because nobody knows better.
-    let (requested, billed) = (world.acts(&id_of(&told), &["requested"]), world.acts(&id_of(&told), &["billed"]));
+    let (requested, billed) =
+        (world.acts(&id_of(&told), &["requested"]), world.acts(&id_of(&told), &["billed"]));
     assert!(requested.len() - billed.len() <= kills, "{} and {}", requested.len(), billed.len());
 }

@@ -14,7 +14,10 @@ const MODEL: [&str; 2] = ["--agent", "anthropic/claude-haiku"];
 /// Looks for what it should not have, and hands that in.
 fn looks_around() -> World {
     World::new(|asked| match asked.results().len() {
-        0 => Answer::call("bash", &json!({ "command": "env; ls -a; cat .env.local; cat $HOME/.ssh/id 2>&1; true" })),
+        0 => Answer::call(
+            "bash",
+            &json!({ "command": "env; ls -a; cat .env.local; cat $HOME/.ssh/id 2>&1; true" }),
+        ),
         1 => Answer::call("complete_step", &json!({ "notes": asked.results()[0].text })),
         _ => Answer::call("complete_step", &json!({ "notes": "Done." })),
     })
@@ -67,7 +70,11 @@ fn a_tainted_session_reaches_models_and_listed_registries_and_changes_no_cache()
     fs::create_dir_all(&home).unwrap();
     let run = |more: &[&str]| {
         let goal = ["run", "--workflow", "team.fix", "--goal", "fix it", "--json"];
-        one(&world.command(&[&goal[..], &MODEL, &settings, more].concat()).variable("HOME", &home).go().succeeded())
+        one(&world
+            .command(&[&goal[..], &MODEL, &settings, more].concat())
+            .variable("HOME", &home)
+            .go()
+            .succeeded())
     };
     let clean = run(&[]);
     let reach = |told: &Value| assigned(&world, told)["settings"]["inline"]["reach"].clone();
@@ -90,16 +97,27 @@ fn what_is_too_much_of_a_risk_is_not_started() {
         let agent: &[&str] = if more[0] == "--agent" { &[] } else { &MODEL };
         let refused = world.run(&[agent, &more, &["--from-outside"]].concat());
         assert_eq!(refused.code, Some(3), "{more:?}: {}", refused.stderr);
-        assert!(refused.stderr.contains(says) && refused.stderr.contains("E0912"), "{more:?}: {}", refused.stderr);
+        assert!(
+            refused.stderr.contains(says) && refused.stderr.contains("E0912"),
+            "{more:?}: {}",
+            refused.stderr
+        );
     }
     assert_eq!(world.server.tally().requests, 0);
-    assert!(world.home.longhaul(&["session", "list", "--all", "--json"]).rows().is_empty(), "nothing was begun");
+    assert!(
+        world.home.longhaul(&["session", "list", "--all", "--json"]).rows().is_empty(),
+        "nothing was begun"
+    );
 }
 
 #[test]
 fn a_rehearsal_is_held_to_the_same() {
     let world = World::new(fixes_it);
-    fs::write(world.home.join("run.yml"), "cassette: 1\nturns:\n  - { complete: { notes: A. } }\n  - { complete: { notes: B. } }\n").unwrap();
+    fs::write(
+        world.home.join("run.yml"),
+        "cassette: 1\nturns:\n  - { complete: { notes: A. } }\n  - { complete: { notes: B. } }\n",
+    )
+    .unwrap();
     let cassette = world.home.join("run.yml").display().to_string();
     let outside = ["--cassette", cassette.as_str(), "--from-outside"];
     world.run(&outside).succeeded();
