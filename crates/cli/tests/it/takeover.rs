@@ -133,7 +133,9 @@ fn a_rewind_to_a_running_command_ends_it_and_its_runner_before_it_is_run_again()
     let rewinding = begun.started(&[], &rewind);
     wait_until("the command is run again", || begun.starts().len() == 2);
     begun.none_ran_beside_another();
-    assert!(!lives(&runner) && !lives(&first));
+    assert!(!lives(&first));
+    // A runner that notices by itself may be the one that takes the session again.
+    assert!(!lives(&runner) || begun.runner() == runner);
     begun.go();
     ends(rewinding);
     assert_eq!((&begun.resume()["stepId"], begun.starts().len()), (&json!("last"), 2));
