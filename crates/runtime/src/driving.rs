@@ -14,9 +14,9 @@ use longhaul_store::watch::Watcher;
 use crate::calendar::{awaited, until_due};
 use crate::commands::Commands;
 use crate::error::{DrivenError, Error};
-use crate::hiring::Assignee;
+use crate::hiring::{Assignee, has_hands};
 use crate::leaf;
-use crate::runner::{Assignment, Who, is_driven};
+use crate::runner::{Assignment, SessionLabel, Who, is_driven};
 use crate::starting::NewWalk;
 use crate::system::System;
 use crate::walling::WantedWalls;
@@ -27,6 +27,8 @@ use crate::worktrees::{NewWorktree, SecretFiles};
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long a runner has to begin before another is started.
 const START_AGAIN: Duration = Duration::from_secs(1);
+/// How long an agent may take to end when its session is over; it is ended by then.
+const LAST_WORDS: Duration = Duration::from_secs(30);
 /// How many runners may come to nothing one after another.
 const MOST_IN_VAIN: u32 = 60;
 
@@ -85,7 +87,7 @@ impl System {
             }
         };
         let workers = who.workers();
-        let walls = walls.for_taint(new.taint, &workers)?;
+        let walls = walls.letting(who.hosts()).for_taint(new.taint, &workers)?;
         self.refuse_if_missing(&who)?;
         let view = commands.start_session(&start)?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
@@ -127,7 +129,11 @@ impl System {
             let session = commands.load_session(id)?;
             let is_stopping = session.stop.is_some();
             let waits = awaited(&session).cloned();
-            if (!goes_on(&session) && !is_stopping && waits.is_none()) || !tell() {
+            let is_over = !goes_on(&session) && !is_stopping && waits.is_none();
+            if is_over {
+                self.wait_for_hands(commands, id, tell)?;
+            }
+            if is_over || !tell() {
                 return commands.session_view(id);
             }
             if let Some(waits) = waits.filter(|_| !is_stopping) {
@@ -149,6 +155,30 @@ impl System {
             }
             watcher.wait(LOOK_EVERY)?;
         }
+    }
+
+    /// An agent with hands of its own has handed in before it ends its turn. What it changes until then is part of the run, so
+    /// the end of it is the end of the runner.
+    fn wait_for_hands(
+        &self,
+        commands: &Commands,
+        id: SessionId,
+        tell: &mut dyn FnMut() -> bool,
+    ) -> Result<(), Error> {
+        let has_hands = match commands.assignment(id)? {
+            Some(Assignment { who: Who::Staff(staff), .. }) => staff.members().any(has_hands),
+            Some(_) | None => false,
+        };
+        if !has_hands {
+            return Ok(());
+        }
+        let label = SessionLabel::of(id, &self.places().data)?;
+        let start = Instant::now();
+        while start.elapsed() < LAST_WORDS && tell() && label.is_alive() {
+            // tidy: a process that ends tells nobody
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
     }
 
     /// What is left of the script of a rehearsal that is complete, if anything is.

@@ -160,6 +160,14 @@ fn with_model_of(agent: Definition, chain: &Succession) -> Result<Definition, Er
     Ok(Definition { model, window, max_output, pricing, ..agent })
 }
 
+/// Whether it works by itself, and only hands in what it did.
+pub(crate) const fn has_hands(definition: &Definition) -> bool {
+    match definition.kind {
+        Kind::Acp { .. } | Kind::Command { .. } => true,
+        Kind::Rehearsal | Kind::Model { .. } => false,
+    }
+}
+
 /// What the policy for text from outside takes somebody for.
 pub(crate) fn worker(definition: &Definition) -> Worker {
     match &definition.kind {

@@ -31,6 +31,16 @@ pub(crate) struct ChosenWalls {
 }
 
 impl ChosenWalls {
+    /// The same, letting these hosts through where a list says who is let through.
+    pub(crate) fn letting(mut self, hosts: Vec<String>) -> Self {
+        match self.reach.network {
+            SandboxNetwork::AllowList => self.reach.hosts.extend(hosts),
+            SandboxNetwork::None | SandboxNetwork::Open => {}
+        }
+        self.reach.hosts.dedup();
+        self
+    }
+
     /// The same for a session that may work on text from outside.
     pub(crate) fn for_taint(mut self, taint: Taint, workers: &[Worker]) -> Result<Self, Error> {
         for worker in workers {

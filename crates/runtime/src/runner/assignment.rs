@@ -38,6 +38,14 @@ pub(crate) enum Who {
 }
 
 impl Who {
+    /// The hosts that they need beside those of their models.
+    pub(crate) fn hosts(&self) -> Vec<String> {
+        match self {
+            Self::Rehearsal(_) => Vec::new(),
+            Self::Staff(staff) => staff.members().flat_map(|member| member.hosts.clone()).collect(),
+        }
+    }
+
     /// What the policy for text from outside takes them for.
     pub(crate) fn workers(&self) -> Vec<Worker> {
         match self {

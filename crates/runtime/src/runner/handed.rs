@@ -8,7 +8,7 @@ mod program;
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use longhaul_acp::{Beginning, CommandStart, EndCause, Hands, HandsError, McpServer, Policy, Start, Update};
 use longhaul_acp::{Waiting, Watch};
@@ -33,6 +33,8 @@ use crate::system::{Settings, System};
 const GRACE: Duration = Duration::from_secs(5);
 /// How long it may be silent while it runs a tool of its own.
 const TOOL_PATIENCE: Duration = Duration::from_mins(30);
+/// How often is looked whether the session is over.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// So many acts are put on record together, at most.
 const BATCH: usize = 16;
 
@@ -289,13 +291,15 @@ struct Listening<'a> {
     driven: gateway::Driven,
     turn: u32,
     did: RefCell<Vec<AgentAct>>,
-    /// The lease is somebody else's by now.
+    /// The session is over, or somebody else's by now.
     is_over: Cell<bool>,
+    looked: Cell<Instant>,
 }
 
 impl<'a> Listening<'a> {
     fn new(asker: &'a dyn Asker, commands: &'a Commands, driven: gateway::Driven, turn: u32) -> Self {
-        Self { asker, commands, driven, turn, did: RefCell::default(), is_over: Cell::new(false) }
+        let (did, is_over, looked) = (RefCell::default(), Cell::new(false), Cell::new(Instant::now()));
+        Self { asker, commands, driven, turn, did, is_over, looked }
     }
 
     fn put_down(&self) {
@@ -324,8 +328,15 @@ impl Watch for Listening<'_> {
         }
     }
 
+    /// When the session is over nobody wants to hear more. Where a step follows, it ends its turn by itself and hears of it
+    /// in the same conversation.
     fn is_wanted(&self) -> bool {
-        self.asker.is_wanted()
+        if self.looked.get().elapsed() >= LOOK_EVERY {
+            self.looked.set(Instant::now());
+            let session = self.commands.load_session(self.driven.session);
+            self.is_over.set(session.is_ok_and(|session| session.closed.is_some()));
+        }
+        !self.is_over.get() && self.asker.is_wanted()
     }
 
     fn patience(&self, waiting: Waiting) -> Duration {

@@ -49,6 +49,11 @@ impl SessionLabel {
         process.labels.contains(&self.0)
     }
 
+    /// Whether anything of the session is alive: its runner, or what that started.
+    pub(crate) fn is_alive(&self) -> bool {
+        longhaul_exec::labelled().is_ok_and(|all| all.iter().any(|process| self.is_on(process)))
+    }
+
     fn is_on_command(&self, process: &Labelled) -> bool {
         let is_ours = |label: &String| label.strip_prefix(&self.0).is_some_and(|rest| rest.starts_with('.'));
         process.labels.iter().any(is_ours)

@@ -136,6 +136,11 @@ fn works(asked: &Asked) -> Answer {
             Answer::call("Write", &json!({ "file_path": checkout(asked, "hello.txt"), "content": content }))
         } else if has("write") {
             Answer::call("write", &json!({ "filePath": checkout(asked, "hello.txt"), "content": content }))
+        } else if has("bash") {
+            Answer::call(
+                "bash",
+                &json!({ "command": "echo hello > hello.txt", "description": "Writes a file" }),
+            )
         } else {
             Answer::call("exec_command", &json!({ "cmd": "echo hello > hello.txt" }))
         };
