@@ -141,6 +141,8 @@ impl Meter for Cap {
         }
     }
 
+    fn settle(&self, _: &Usage) {}
+
     fn limited(&self, _: &Limited) {}
 }
 
