@@ -70,6 +70,10 @@ fn each_setting_names_its_origin() {
         exit 0
         --- stdout
         KEY                     VALUE       ORIGIN
+        agents.default                      default
+        agents.tiers.light                  default
+        agents.tiers.standard               default
+        agents.tiers.heavy                  default
         bindings                            default
         budget.session.tokens   400k        default
         budget.session.time     60m         default
@@ -90,6 +94,10 @@ fn each_setting_names_its_origin() {
     shows!(home.longhaul(&["config", "show", "--origin", "--json", "-c", "retention.blobs=1d"]), @r#"
         exit 0
         --- stdout
+        {"key":"agents.default","value":"","origin":"default","about":"who is asked where nobody else is named: an agent of `agent list`, or `PROVIDER/MODEL`"}
+        {"key":"agents.tiers.light","value":"","origin":"default","about":"who is asked for light work, and with commas who instead if that one cannot be"}
+        {"key":"agents.tiers.standard","value":"","origin":"default","about":"the same for usual work"}
+        {"key":"agents.tiers.heavy","value":"","origin":"default","about":"the same for hard work"}
         {"key":"bindings","value":"","origin":"default","about":"the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`"}
         {"key":"budget.session.tokens","value":"400k","origin":"default","about":"how many tokens a session may use, in and out"}
         {"key":"budget.session.time","value":"60m","origin":"default","about":"how long a session may be at work; what waits for a person uses no time"}

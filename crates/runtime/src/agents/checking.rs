@@ -317,8 +317,13 @@ fn models(body: &[u8]) -> Vec<String> {
 
 /// Whether a model is missing from a list. A name without a version or a tag stands for any of them.
 fn lacks(provider: &Provider, models: &[String], model: &str) -> Option<AgentFinding> {
+    let is_date = |text: &str| {
+        text.len() >= "20261116".len() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+    };
     let is_it = |id: &String| {
-        id.strip_prefix(model).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ':']))
+        id.strip_prefix(model).is_some_and(|rest| {
+            rest.is_empty() || rest.starts_with(':') || rest.strip_prefix('-').is_some_and(is_date)
+        })
     };
     if models.is_empty() || models.iter().any(is_it) {
         return None;
