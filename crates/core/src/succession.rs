@@ -154,6 +154,7 @@ mod tests {
 
     #[test]
     fn without_a_limit_that_comes_back_what_may_pass_is_told_else_the_first() {
+        use TurnFault::{Auth, BadRequest, Garbage, Network};
         let passed = |faults: [TurnFault; 3]| {
             let second = asked(chain().pass_over(faults[0], None));
             let third = asked(second.pass_over(faults[1], None));
@@ -162,7 +163,6 @@ mod tests {
                 Then::Ask(_) => panic!("there is a fourth"),
             }
         };
-        use TurnFault::{Auth, BadRequest, Garbage, Network};
         assert_eq!(passed([Auth, Network, Garbage]), (1, Network));
         assert_eq!(passed([Auth, BadRequest, Garbage]), (0, Auth));
     }

@@ -141,13 +141,12 @@ impl Verdict {
 /// What a tainted session may have, by who works in it.
 pub const fn verdict(worker: Worker, thing: Thing) -> Verdict {
     match (thing, worker) {
-        (Thing::Models, Worker::OwnLoop | Worker::Hands) => Verdict::Given,
+        (Thing::Models, Worker::OwnLoop | Worker::Hands)
+        | (Thing::PackageHosts, Worker::OwnLoop | Worker::Hands | Worker::Rehearsal) => Verdict::Given,
         (Thing::Models, Worker::Rehearsal)
         | (Thing::OwnCredentials, Worker::Rehearsal | Worker::OwnLoop | Worker::Hands) => Verdict::Unasked,
         // Whoever signs in by itself cannot work without, and what it signs in with could be told to anybody.
-        (_, Worker::SignsIn) => Verdict::Refused,
-        (Thing::OpenNetwork | Thing::WeakWalls, _) => Verdict::Refused,
-        (Thing::PackageHosts, _) => Verdict::Given,
+        (_, Worker::SignsIn) | (Thing::OpenNetwork | Thing::WeakWalls, _) => Verdict::Refused,
         (Thing::Secrets | Thing::SecretFiles | Thing::ForgeTokens | Thing::OtherHosts | Thing::Caches, _) => {
             Verdict::Withheld
         }

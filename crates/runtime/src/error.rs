@@ -213,15 +213,7 @@ impl Error {
             Self::DifferentPayload { .. } => "E0203",
             Self::Session(rejection) => rejection.code(),
             Self::Workspace(rejection) => rejection.code(),
-            Self::Git(longhaul_git::Error::NotARepository { .. }) => "E0301",
-            Self::Git(longhaul_git::Error::NoSuchSnapshot { .. }) => "E0705",
-            Self::Git(
-                longhaul_git::Error::CheckoutExists { .. }
-                | longhaul_git::Error::NotOurCheckout { .. }
-                | longhaul_git::Error::Trap { .. }
-                | longhaul_git::Error::WouldLose { .. }
-                | longhaul_git::Error::Locked { .. },
-            ) => "E0706",
+            Self::Git(error) => return git_code(error),
             Self::Worktree(error) => error.code(),
             Self::UnknownWorkspace(_) | Self::AmbiguousWorkspace(_) => "E0302",
             Self::NoTerminal
@@ -252,7 +244,6 @@ impl Error {
             Self::Hiring(error) => error.code(),
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
-            | Self::Git(_)
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
             | Self::WriteFile { .. }
@@ -281,12 +272,13 @@ impl Error {
 
     pub const fn kind(&self) -> Kind {
         match self {
-            Self::Store(error) | Self::Import(ImportError::Store(error)) => store_kind(error),
+            Self::Store(error) => store_kind(error),
+            Self::Import(error) => import_kind(error),
             Self::DifferentPayload { .. }
             | Self::Superseded
             | Self::ChangedMeanwhile
-            | Self::Import(ImportError::ChangedMeanwhile)
             | Self::TooManyConflicts => Kind::Conflict,
+            Self::Budget(error) => budget_kind(error),
             Self::Workflow(problem) => problem.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
@@ -308,7 +300,6 @@ impl Error {
             | Self::BadAnswer(_)
             | Self::BadStart(_)
             | Self::Cassette(_)
-            | Self::Budget(longhaul_core::budget::Error::Unreadable { .. })
             | Self::NeverHandedOut { .. }
             | Self::Roster(_)
             | Self::NoAgent(_)
@@ -326,14 +317,12 @@ impl Error {
             | Self::UnderAgent
             | Self::NotConfirmed { .. }
             | Self::NoWorkflow(_)
-            | Self::Budget(_)
             | Self::GateNotOpen { .. }
             | Self::WeakTerminal { .. }
             | Self::NoSessionInExport
             | Self::NotASessionExport { .. }
             | Self::NobodyToVouch { .. }
-            | Self::TooMuchToVouch { .. }
-            | Self::Import(_) => Kind::Refused,
+            | Self::TooMuchToVouch { .. } => Kind::Refused,
             Self::PathNotText(_)
             | Self::ReadFile { .. }
             | Self::NotAFile { .. }
@@ -350,6 +339,36 @@ impl Error {
             | Self::NoKey { .. }
             | Self::Homeless(_) => Kind::Environment,
         }
+    }
+}
+
+const fn import_kind(error: &ImportError) -> Kind {
+    match error {
+        ImportError::Store(error) => store_kind(error),
+        ImportError::ChangedMeanwhile => Kind::Conflict,
+        _ => Kind::Refused,
+    }
+}
+
+const fn budget_kind(error: &longhaul_core::budget::Error) -> Kind {
+    match error {
+        longhaul_core::budget::Error::Unreadable { .. } => Kind::Usage,
+        longhaul_core::budget::Error::UnknownPrice | longhaul_core::budget::Error::TooLittle { .. } => {
+            Kind::Refused
+        }
+    }
+}
+
+const fn git_code(error: &longhaul_git::Error) -> Option<&'static str> {
+    match error {
+        longhaul_git::Error::NotARepository { .. } => Some("E0301"),
+        longhaul_git::Error::NoSuchSnapshot { .. } => Some("E0705"),
+        longhaul_git::Error::CheckoutExists { .. }
+        | longhaul_git::Error::NotOurCheckout { .. }
+        | longhaul_git::Error::Trap { .. }
+        | longhaul_git::Error::WouldLose { .. }
+        | longhaul_git::Error::Locked { .. } => Some("E0706"),
+        _ => None,
     }
 }
 

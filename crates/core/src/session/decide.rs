@@ -73,11 +73,7 @@ impl Session {
             }
             Command::FinishWork { epoch, work, result, onward } => {
                 self.work(epoch, work)?;
-                // Whoever is answered next must not find the session still driven.
-                let finished = SessionEvent::WorkFinished { work, epoch, result };
-                let mut events = vec![finished, SessionEvent::DriverReleased { epoch }];
-                self.trail(&mut events).go(Some(work), onward);
-                Ok(events)
+                Ok(self.finish_work(SessionEvent::WorkFinished { work, epoch, result }, work, onward))
             }
             Command::AnswerGate { actor, answer } => self.answer_gate(actor, answer),
             Command::ExpireGate { now } => self.expire_gate(now),
@@ -110,6 +106,14 @@ impl Session {
             Command::KeepSnapshot { kept, as_what } => self.keep_snapshot(kept, as_what),
             Command::RemoveCheckout { by, because } => self.remove_checkout(by, because),
         }
+    }
+
+    /// Whoever is answered next must not find the session still driven.
+    fn finish_work(&self, finished: SessionEvent, work: NodeId, onward: Onward) -> Vec<SessionEvent> {
+        let released = self.lease.iter().map(|lease| SessionEvent::DriverReleased { epoch: lease.epoch });
+        let mut events: Vec<SessionEvent> = std::iter::once(finished).chain(released).collect();
+        self.trail(&mut events).go(Some(work), onward);
+        events
     }
 
     fn make_checkout(&self, checkout: OwnCheckout) -> Result<Vec<SessionEvent>, Rejection> {
