@@ -14,7 +14,7 @@ use crate::lines::Lines;
 pub(crate) const LONGEST_LINE_BYTES: usize = 8 * 1024 * 1024;
 /// What may wait for an agent that does not read.
 const MOST_UNSENT_BYTES: usize = 16 * 1024 * 1024;
-/// Lines that mean nothing, before we call it broken: some agents write a greeting or a warning to stdout.
+/// Lines that mean nothing between two messages, before we call it broken: some agents write a greeting or a warning to stdout.
 const MOST_NOISE: u32 = 200;
 const CHUNK_BYTES: usize = 64 * 1024;
 
@@ -133,7 +133,10 @@ impl Dialogue {
         let received: Received<'_> = serde_json::from_slice(line)
             .map_err(|error| Trouble::Broken(format!("{error} in `{}`", start_of(line))))?;
         Ok(match received.into_message() {
-            Some(message) => Some(message),
+            Some(message) => {
+                self.noise = 0;
+                Some(message)
+            }
             None => self.shrug(line)?,
         })
     }

@@ -17,7 +17,7 @@ pub enum HandsError {
     Login { ways: Vec<String> },
 
     /// It answered, and may be asked again.
-    #[error("the agent refused `{method}`: {message} ({code}); look at what it wrote to stderr")]
+    #[error("the agent refused `{method}`: {message} ({code}); try again, or try another agent")]
     Refused { method: &'static str, code: i64, message: String },
 
     #[error("the agent does not keep to its protocol: {problem}; try another release of it{}", quoted(.last_words))]

@@ -1,5 +1,6 @@
 //! The face of the crate: an agent that is started, prompted and ended, whichever kind it is.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -41,12 +42,25 @@ pub struct Start<'a> {
 }
 
 /// A server of tools that the agent starts by itself.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct McpServer {
     pub name: String,
     pub program: PathBuf,
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
+}
+
+/// Names of variables without their values: a token is among them, and this may be logged.
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.env.iter().map(|(name, _)| &**name).collect();
+        f.debug_struct("McpServer")
+            .field("name", &self.name)
+            .field("program", &self.program)
+            .field("args", &self.args)
+            .field("env", &names)
+            .finish()
+    }
 }
 
 /// How to start a plain command, anew for each prompt.
@@ -125,5 +139,18 @@ impl Hands {
             Kind::Acp(session) => session.end(),
             Kind::Plain(_) => Ok(Ended::default()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_debug_print_shows_no_value_of_a_variable() {
+        let env = vec![("TOKEN".to_owned(), "hush".to_owned())];
+        let server = McpServer { name: "longhaul".into(), program: "x".into(), args: Vec::new(), env };
+        let printed = format!("{server:?}");
+        assert!(printed.contains("TOKEN") && !printed.contains("hush"), "{printed}");
     }
 }

@@ -165,11 +165,11 @@ impl<M: Mind> Agent for OwnLoop<M> {
         let room = self.room(&transcript, &measure);
         let Some(plan) = transcript.plan(room) else { return Ok(None) };
         let read = |content: &longhaul_events::Content| request.asker.read(content);
-        let digest = plan
-            .needs_digest(&transcript)
-            .then(|| transcript.digest(&plan, room.for_digest(), &read))
+        let recap = plan
+            .needs_recap(&transcript)
+            .then(|| transcript.recap(&plan, room.for_recap(), &read))
             .transpose()?;
-        Ok(Some(Compaction { plan, digest }))
+        Ok(Some(Compaction { plan, recap }))
     }
 
     fn end(&mut self) -> Result<(), String> {

@@ -65,7 +65,7 @@ pub struct TurnRequest<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Compaction {
     pub plan: Shortening,
-    pub digest: Option<String>,
+    pub recap: Option<String>,
 }
 
 /// What becomes of the time in which nothing is heard of an agent.

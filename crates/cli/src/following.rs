@@ -1,6 +1,6 @@
 //! Waiting for the end of a session that an agent of ours does, at a terminal.
 
-use longhaul_runtime::types::{SessionId, Urgency};
+use longhaul_runtime::types::{SessionId, Urgency, Waits, rfc3339};
 use longhaul_runtime::{Commands, System};
 
 use crate::context::Context;
@@ -13,6 +13,8 @@ pub(crate) struct Following<'a> {
     session: SessionId,
     /// How many interrupts were passed on.
     heeded: u32,
+    /// What it waits for by itself, if somebody was told of it.
+    waits: Option<Waits>,
 }
 
 impl<'a> Following<'a> {
@@ -22,11 +24,27 @@ impl<'a> Following<'a> {
         commands: &'a Commands,
         session: SessionId,
     ) -> Self {
-        Self { context, system, commands, session, heeded: 0 }
+        Self { context, system, commands, session, heeded: 0, waits: None }
+    }
+
+    /// Says once what is waited for that comes by itself.
+    fn tell_of_waits(&mut self) {
+        let Ok(waits) = self.system.awaited(self.commands, self.session) else { return };
+        if waits == self.waits {
+            return;
+        }
+        self.waits = waits;
+        if let Some(Waits { on, until, wake_at }) = &self.waits {
+            let (until, wake_at) = (rfc3339(*until), rfc3339(*wake_at));
+            self.context.output.complain(&format!(
+                "the limit of `{on}` is used up until {until}; it goes on by itself at {wake_at}, Ctrl-C stops it"
+            ));
+        }
     }
 
     /// Ctrl-C stops the session; a terminal that is lost does not.
     pub(crate) fn heed(&mut self) {
+        self.tell_of_waits();
         let id = self.session;
         match self.system.heed_interrupts(self.commands, id, &mut self.heeded) {
             Ok(None) => {}

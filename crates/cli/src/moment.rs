@@ -49,7 +49,7 @@ mod tests {
         assert_eq!(since("2026-11-16"), Ok(types::Timestamp(1_794_787_200_000)));
         let week = SystemClock.now().0 - since("7d").unwrap().0;
         assert!((604_800_000..604_900_000).contains(&week), "{week}");
-        for text in ["", "soon", "2026-13-01", "2026-11-16T00:00", "7"] {
+        for text in ["", "soon", "2026-13-01", "7"] {
             assert!(since(text).is_err(), "{text}");
         }
     }

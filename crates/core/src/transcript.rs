@@ -6,10 +6,10 @@
 //!
 //! Long contents stay where they are, and are read when they are told: what is kept here is small.
 
-mod digest;
 mod layers;
 mod messages;
 mod outline;
+mod recap;
 mod shorten;
 #[cfg(test)]
 mod tests;
@@ -42,12 +42,12 @@ pub struct Transcript {
     outline: Outline,
     /// Turns of the session so far, also those that a fork left behind.
     turns: u64,
-    /// Up to which turn less is told, and up to which nothing but a digest.
+    /// Up to which turn less is told, and up to which nothing but a recap.
     results_until: u64,
     turns_until: u64,
     /// Changes with what was told before, as opposed to what comes after it.
     edition: u64,
-    /// The digest went with a fork, and what it stood for has no other.
+    /// The recap went with a fork, and what it stood for has no other.
     is_bare: bool,
     overflows: u32,
     /// The model had no room, and nothing was done about it yet.
@@ -77,7 +77,7 @@ enum Told {
     Nudge(String),
     Person { by: String, words: Content },
     Gate { by: String, verdict: Verdict, words: Content },
-    Digest(Content),
+    Recap(Content),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -129,6 +129,11 @@ enum End {
 }
 
 impl Transcript {
+    /// An empty one that nobody takes for one of that edition.
+    pub fn after(edition: u64) -> Self {
+        Self { edition: edition + 1, ..Self::default() }
+    }
+
     pub fn fold<'a>(events: impl IntoIterator<Item = &'a SessionEvent>) -> Self {
         let mut transcript = Self::default();
         events.into_iter().for_each(|event| transcript.apply(event));
@@ -212,14 +217,14 @@ impl Transcript {
                 self.overflows += 1;
                 self.is_overflowing = true;
             }
-            AgentAct::Compacted { results_until, turns_until, longest_result, digest, .. } => {
+            AgentAct::Compacted { results_until, turns_until, longest_result, recap, .. } => {
                 self.shorten(&Shortening {
                     results_until: *results_until,
                     turns_until: *turns_until,
                     longest_result: *longest_result,
                 });
-                if let Some(digest) = digest {
-                    self.begin_with(node, digest);
+                if let Some(recap) = recap {
+                    self.begin_with(node, recap);
                 }
             }
             AgentAct::Assigned { .. }
@@ -282,15 +287,15 @@ impl Transcript {
 
     /// The session goes on from an earlier node. What came from there on was left behind.
     fn go_back(&mut self, from: NodeId) {
-        let had_digest = self.entries.iter().any(Entry::is_digest);
+        let had_recap = self.entries.iter().any(Entry::is_recap);
         self.entries.retain(|entry| entry.node().is_none_or(|node| node < from));
-        self.is_bare |= had_digest && !self.entries.iter().any(Entry::is_digest);
+        self.is_bare |= had_recap && !self.entries.iter().any(Entry::is_recap);
         self.edition += 1;
     }
 
-    fn begin_with(&mut self, node: Option<NodeId>, digest: &Content) {
-        self.entries.retain(|entry| !entry.is_digest());
-        self.entries.insert(0, Entry::Told { node, words: Told::Digest(digest.clone()) });
+    fn begin_with(&mut self, node: Option<NodeId>, recap: &Content) {
+        self.entries.retain(|entry| !entry.is_recap());
+        self.entries.insert(0, Entry::Told { node, words: Told::Recap(recap.clone()) });
         self.is_bare = false;
     }
 
@@ -329,8 +334,8 @@ impl Entry {
         matches!(self, Self::Turn(_))
     }
 
-    const fn is_digest(&self) -> bool {
-        matches!(self, Self::Told { words: Told::Digest(_), .. })
+    const fn is_recap(&self) -> bool {
+        matches!(self, Self::Told { words: Told::Recap(_), .. })
     }
 
     fn turn_mut(&mut self) -> Option<&mut Turn> {

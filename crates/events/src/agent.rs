@@ -90,7 +90,7 @@ pub enum AgentAct {
         longest_result: Option<u64>,
         /// What is told in the place of those turns.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        digest: Option<Content>,
+        recap: Option<Content>,
     },
     /// What a step waited for may be there again, and it goes on by itself.
     Woken,
@@ -106,7 +106,6 @@ pub enum Taint {
 }
 
 impl Taint {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
     pub fn is_clean(&self) -> bool {
         *self == Self::Clean
     }
@@ -260,7 +259,7 @@ mod tests {
         r#"{"act":"steered","words":{"inline":"left"},"by":"ada"}"#,
         r#"{"act":"answered","turn":1,"said":{"inline":"so"},"calls":[{"tool":"read","arguments":{"inline":{}},"id":"toolu_1"}],"order":"at_once","usage":{"input":1,"output":2},"ms":3,"account":"bills","echo":{"inline":[]}}"#,
         r#"{"act":"compacted","turn":9,"results_until":8,"turns_until":0}"#,
-        r#"{"act":"compacted","turn":9,"results_until":8,"turns_until":6,"longest_result":2048,"digest":{"inline":"so far"}}"#,
+        r#"{"act":"compacted","turn":9,"results_until":8,"turns_until":6,"longest_result":2048,"recap":{"inline":"so far"}}"#,
         r#"{"act":"budgeted","caps":{"tokens":1,"time_ms":2,"money_micros":3,"turns":4,"task_money_micros":5,"day_money_micros":6},"by":"ada"}"#,
     ];
 

@@ -440,7 +440,7 @@ fn agent_parts(act: &mut AgentAct) -> Parts<'_> {
             let parts = echo.iter_mut().fold(Parts::of(said), Parts::and);
             calls.iter_mut().fold(parts, |parts, call| parts.and(&mut call.arguments).words(&mut call.id))
         }
-        AgentAct::Compacted { digest, .. } => digest.iter_mut().fold(Parts::default(), Parts::and),
+        AgentAct::Compacted { recap, .. } => recap.iter_mut().fold(Parts::default(), Parts::and),
         AgentAct::Failed { message: words, .. } | AgentAct::Nudged { words, .. } => {
             Parts::default().words([words])
         }

@@ -126,8 +126,9 @@ mod tests {
 
     #[test]
     fn a_key_that_no_header_can_hold_is_refused_and_not_shown() {
-        let error = Upstream::showing("http://a.example", Protocol::OpenAi, &Credential::Bearer("a\nreal-key"))
-            .unwrap_err();
+        let error =
+            Upstream::showing("http://a.example", Protocol::OpenAi, &Credential::Bearer("a\nreal-key"))
+                .unwrap_err();
         assert!(!error.to_string().contains("real-key"), "{error}");
     }
 }

@@ -125,12 +125,16 @@ fn is_paid(head: &Parts) -> bool {
 }
 
 /// The answer, counted while it goes through.
-fn counted(ask: &Ask<'_>, estimate: Estimate, bill: Option<Bill>, response: Response<Body>) -> Response<Body> {
+fn counted(
+    ask: &Ask<'_>,
+    estimate: Estimate,
+    bill: Option<Bill>,
+    response: Response<Body>,
+) -> Response<Body> {
     let (mut head, body) = response.into_parts();
     strip_hop(&mut head.headers);
     strip_answer(&mut head.headers);
-    let retry_after =
-        head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let retry_after = head.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let count = Count::new(ask.upstream.protocol, estimate, &head.headers);
     let seen = counted::Head { status: head.status, retry_after };
     Response::from_parts(head, Counted::new(body, count, bill, seen).boxed_unsync())

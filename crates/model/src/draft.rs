@@ -73,7 +73,9 @@ impl Draft {
 
 /// What a provider wants back, with whom it came from: nobody else could read it.
 pub(crate) fn echo(wire: Wire, model: &str, content: Vec<Value>) -> Value {
-    json!({ "wire": wire.name(), "model": model, "content": content })
+    let mut echo = json!({ "wire": wire.name(), "model": model });
+    echo["content"] = content.into();
+    echo
 }
 
 /// The content of an echo, if it came from this wire and model.

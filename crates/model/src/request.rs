@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value};
 
+use crate::wire::Wire;
+
 /// The gateway of a session, and whom it is to ask.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Door {
@@ -31,6 +33,13 @@ pub struct Request<'a> {
     pub messages: &'a [Message],
     /// How many tokens may come back.
     pub max_output: u64,
+}
+
+impl Request<'_> {
+    /// How long it is as it will be sent, for whoever wants to know beforehand what it costs.
+    pub fn bytes(&self, door: &Door, wire: Wire) -> u64 {
+        u64::try_from(wire.body(door, self).len()).unwrap_or(u64::MAX)
+    }
 }
 
 /// A part of what a model is told before the conversation. Stable ones come first.

@@ -107,7 +107,99 @@ impl FromStr for Wire {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    /// Values made of the words of all wires, in any order.
+    fn anything() -> impl Strategy<Value = Value> {
+        let words = prop::sample::select(vec![
+            "message_start",
+            "content_block_start",
+            "content_block_delta",
+            "message_delta",
+            "message_stop",
+            "text_delta",
+            "thinking_delta",
+            "input_json_delta",
+            "text",
+            "tool_use",
+            "thinking",
+            "error",
+            "response.output_item.added",
+            "response.output_item.done",
+            "response.function_call_arguments.delta",
+            "response.completed",
+            "response.failed",
+            "function_call",
+            "reasoning",
+            "stop",
+            "{\"a\":1}",
+        ]);
+        let names = prop::sample::select(vec![
+            "type",
+            "index",
+            "output_index",
+            "delta",
+            "content_block",
+            "message",
+            "content",
+            "text",
+            "thinking",
+            "partial_json",
+            "usage",
+            "input_tokens",
+            "output_tokens",
+            "choices",
+            "tool_calls",
+            "function",
+            "arguments",
+            "reasoning_details",
+            "reasoning_content",
+            "finish_reason",
+            "item",
+            "response",
+            "output",
+            "error",
+            "code",
+            "resets_at",
+            "encrypted_content",
+        ]);
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            prop_oneof![0..3_u64, Just(u64::MAX)].prop_map(Value::from),
+            words.prop_map(Value::from),
+        ];
+        leaf.prop_recursive(4, 24, 5, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((names.clone(), inner), 0..5).prop_map(|fields| {
+                    fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Value>()
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_comes_is_read_or_refused(events in prop::collection::vec(anything(), 0..6)) {
+            for wire in Wire::ALL {
+                let mut reader = wire.reader("m");
+                for event in &events {
+                    let _ = reader.event(event, &mut |_| {});
+                    let _ = reader.whole(event, &mut |_| {});
+                    let _ = Failure::in_stream(event);
+                }
+                let reply = reader.finish();
+                let said = crate::Message::Assistant { text: reply.text, calls: reply.calls, echo: reply.echo };
+                let door = Door { socket: "s".into(), provider: "p".to_owned(), token: "t".to_owned() };
+                let request =
+                    Request { model: "m", system: &[], tools: &[], messages: &[said], max_output: 1 };
+                prop_assert!(!wire.body(&door, &request).is_empty());
+            }
+        }
+    }
 
     #[test]
     fn a_wire_is_known_by_its_name_only() {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use longhaul_core::roster::{KeyHeader, Provider, Roster, UserFile, Wire};
 use longhaul_gateway::{Credential, Protocol, Upstream};
 
-pub use adding::{AddedAgent, NewAgent};
+pub use adding::{AddedAgent, AddingError, NewAgent};
 pub use costs::CostView;
 pub use finding::{AgentFinding, AgentState, AgentView, ModelView};
 

@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use longhaul_core::config::{Config, SandboxConfig, SandboxLevel};
 use longhaul_core::retention::{Inventory, disk_warning};
 use longhaul_core::roster::Kind;
+use longhaul_core::time::rfc3339;
 use longhaul_core::units::show_size;
 use longhaul_core::workflow::ModelTier;
 use longhaul_core::workspace::TrustState;
@@ -17,6 +18,8 @@ use longhaul_store::views::SessionStatus;
 use longhaul_store::{Finding, StoreError, Verdict};
 
 use crate::agents::AgentState;
+use crate::calendar::UsedUp;
+use crate::clock::{Clock as _, SystemClock};
 use crate::error::Error;
 use crate::reader::Reader;
 use crate::room::{free_bytes, is_full};
@@ -178,13 +181,25 @@ fn agents(system: &System, config: Option<&Config>) -> Vec<Diagnosis> {
         view.state == AgentState::Ready && view.kind != Kind::Rehearsal.word()
     };
     let ready: Vec<&str> = views.iter().filter(is_ready).map(|view| view.name.as_str()).collect();
-    if ready.is_empty() {
-        let finding = "nobody can be asked to do a step yet";
-        diagnoses.push(warning("agents", finding, "`longhaul agent check` says how to get one"));
-    } else {
-        diagnoses.push(healthy("agents", ready.join(", ")));
-    }
+    // Whoever only serves the agent of an editor needs none.
+    let none = "none is set up for `longhaul run`; `longhaul agent check` says how to get one";
+    diagnoses.push(healthy("agents", if ready.is_empty() { none.to_owned() } else { ready.join(", ") }));
+    diagnoses.extend(limits(system));
     diagnoses
+}
+
+/// Limits of providers that are used up. What cannot be read has its own row.
+fn limits(system: &System) -> Vec<Diagnosis> {
+    let used_up = system.reader().ok().flatten().and_then(|reader| reader.used_up(SystemClock.now()).ok());
+    let row = |limit: UsedUp| {
+        let finding = format!("used up until {}", rfc3339(limit.until));
+        let remedy = format!(
+            "nothing: {} that wait for it go on by themselves, when somebody follows or resumes them",
+            limit.sessions
+        );
+        warning(format!("limit of `{}`", limit.provider), finding, remedy)
+    };
+    used_up.unwrap_or_default().into_iter().map(row).collect()
 }
 
 fn folders(system: &System) -> Diagnosis {

@@ -14,6 +14,7 @@ use serde_json::Value;
 pub use driven::DrivenError;
 pub use hiring::HiringError;
 
+use crate::agents::AddingError;
 use crate::places::Homeless;
 use crate::secrets::SecretsError;
 use crate::workflows::Problem;
@@ -157,14 +158,8 @@ pub enum Error {
     NoAgent(#[from] longhaul_core::roster::NoAgent),
     #[error("{provider} wants a key, and there is none; {how}run `longhaul secret set {name}`")]
     NoKey { provider: String, name: String, how: String },
-    #[error(
-        "`{0}` cannot be the name of an agent; use small letters, digits, `-`, `_` and `.`, such as `my-agent`"
-    )]
-    AgentName(String),
-    #[error("that is no agent that could be asked, nothing was written: {0}")]
-    NewAgent(String),
-    #[error("there is an agent `{name}` of yours already; change `{}`, or choose another name", path.display())]
-    AgentExists { name: String, path: PathBuf },
+    #[error(transparent)]
+    Adding(#[from] AddingError),
     #[error("session `{0}` follows no workflow; it was not made by `longhaul session start`")]
     NoWorkflow(SessionId),
     #[error("the workflow of session `{session}` cannot be read: {problem}; run `longhaul doctor`")]
@@ -252,11 +247,7 @@ impl Error {
             Self::Cassette(_) => "E0230",
             Self::Budget(_) => "E0901",
             Self::NoKey { .. } => "E0911",
-            Self::Roster(_)
-            | Self::NoAgent(_)
-            | Self::AgentName(_)
-            | Self::NewAgent(_)
-            | Self::AgentExists { .. } => "E0910",
+            Self::Roster(_) | Self::NoAgent(_) | Self::Adding(_) => "E0910",
             Self::Driven(error) => return error.code(),
             Self::Hiring(error) => error.code(),
             Self::PathNotText(_)
@@ -300,6 +291,7 @@ impl Error {
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Hiring(error) => error.kind(),
+            Self::Adding(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
             Self::MalformedHandle(_)
             | Self::UnknownSession(_)
@@ -320,8 +312,6 @@ impl Error {
             | Self::NeverHandedOut { .. }
             | Self::Roster(_)
             | Self::NoAgent(_)
-            | Self::AgentName(_)
-            | Self::NewAgent(_)
             | Self::Config(_) => Kind::Usage,
             Self::Git(error) => git_kind(error),
             Self::ForgedHandle(_)
@@ -343,7 +333,6 @@ impl Error {
             | Self::NotASessionExport { .. }
             | Self::NobodyToVouch { .. }
             | Self::TooMuchToVouch { .. }
-            | Self::AgentExists { .. }
             | Self::Import(_) => Kind::Refused,
             Self::PathNotText(_)
             | Self::ReadFile { .. }

@@ -54,8 +54,23 @@ impl System {
         }
         for member in staff.members() {
             member.pricing.known()?;
+            self.refuse_if_missing(member)?;
         }
         Ok(staff)
+    }
+
+    /// A program that is not there is told of before anything starts.
+    fn refuse_if_missing(&self, member: &Definition) -> Result<(), Error> {
+        let Some(program) = member.kind.command().and_then(<[String]>::first) else { return Ok(()) };
+        if self.program(program).is_some() {
+            return Ok(());
+        }
+        let how = member.install.as_ref().map_or_else(
+            || format!("`longhaul agent check {}` tells more", member.name),
+            |how| format!("get it with `{how}`"),
+        );
+        let (name, program) = (member.name.clone(), program.clone());
+        Err(HiringError::NotInstalled { name, program, how }.into())
     }
 
     fn usual(
@@ -146,5 +161,18 @@ pub(crate) fn worker(definition: &Definition) -> Worker {
         Kind::Model { .. } => Worker::OwnLoop,
         Kind::Acp { .. } | Kind::Command { .. } if definition.provider.is_some() => Worker::Hands,
         Kind::Acp { .. } | Kind::Command { .. } => Worker::SignsIn,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn the_guide_shows_the_policy_for_text_from_outside_as_it_is() {
+        let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/taint.md");
+        let text = fs::read_to_string(guide).unwrap();
+        assert!(text.contains(&longhaul_core::taint::table()), "{}", longhaul_core::taint::table());
     }
 }

@@ -41,7 +41,9 @@ pub mod workflows;
 mod workspaces;
 mod worktrees;
 
-pub use agents::{AddedAgent, AgentFinding, AgentState, AgentView, CostView, ModelView, NewAgent};
+pub use agents::{
+    AddedAgent, AddingError, AgentFinding, AgentState, AgentView, CostView, ModelView, NewAgent,
+};
 pub use beginning::{Begun, Survey};
 pub use calendar::UsedUp;
 pub use clock::{Clock, Entropy, SystemClock};

@@ -202,7 +202,7 @@ impl Shared {
             input
         };
         let whole = sent::Whole::of(&asked, &answer, input);
-        if asked.body["stream"] != true {
+        if asked.body["stream"] != true || answer.is_whole {
             let body = match protocol {
                 Protocol::Messages => messages::whole(&whole),
                 Protocol::Chat => open_ai::chat_whole(&whole),
@@ -216,10 +216,13 @@ impl Shared {
             Protocol::Chat => open_ai::chat_pieces(&whole),
             Protocol::Responses => open_ai::response_pieces(&whole),
         };
-        let mut bytes = 0;
-        let sent = sent::send(out, protocol, &answer, &pieces, &mut bytes, &|| self.has_ended());
-        self.book().tally.output_tokens += bytes.div_ceil(BYTES_PER_TOKEN);
-        sent
+        // Before a piece goes out, so that whoever has the answer finds it counted.
+        let count = |before: u64, piece: u64| {
+            let more = (before + piece).div_ceil(BYTES_PER_TOKEN) - before.div_ceil(BYTES_PER_TOKEN);
+            self.book().tally.output_tokens += more;
+        };
+        let line = sent::Line { out, protocol, count: &count, has_ended: &|| self.has_ended() };
+        line.send(&answer, &pieces)
     }
 }
 

@@ -95,7 +95,7 @@ fn a_refusal_is_told_and_the_agent_can_be_asked_again() {
         let error = hands.prompt("go", &watcher).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the agent refused `session/prompt`: Internal error: {\"details\":\"no credit\"} (-32603); look at what it wrote to stderr"
+            "the agent refused `session/prompt`: Internal error: {\"details\":\"no credit\"} (-32603); try again, or try another agent"
         );
     }
     let error = fails("strange-end");

@@ -112,13 +112,13 @@ impl Session {
     }
 
     fn compacted(&self, compaction: Compaction) {
-        let Compaction { plan, digest } = compaction;
+        let Compaction { plan, recap } = compaction;
         self.act(AgentAct::Compacted {
             turn: self.turns.get() + 1,
             results_until: plan.results_until,
             turns_until: plan.turns_until,
             longest_result: plan.longest_result,
-            digest: digest.map(|digest| Content::Inline(json!(digest))),
+            recap: recap.map(|recap| Content::Inline(json!(recap))),
         });
     }
 

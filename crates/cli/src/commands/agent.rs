@@ -16,7 +16,7 @@ use crate::error::CliError;
 pub(crate) enum Command {
     List(list::Args),
     Check(check::Args),
-    Add(add::Args),
+    Add(Box<add::Args>),
     Cost(cost::Args),
 }
 

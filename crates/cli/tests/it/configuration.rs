@@ -12,6 +12,10 @@ fn each_setting_names_its_origin() {
         exit 0
         --- stdout
         KEY                     VALUE       ABOUT
+        agents.default                      who is asked where nobody else is named: an agent of `agent list`, or `PROVIDER/MODEL`
+        agents.tiers.light                  who is asked for light work, and with commas who instead if that one cannot be
+        agents.tiers.standard               the same for usual work
+        agents.tiers.heavy                  the same for hard work
         bindings                            the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
         budget.session.tokens   400k        how many tokens a session may use, in and out
         budget.session.time     60m         how long a session may be at work; what waits for a person uses no time
@@ -38,6 +42,10 @@ fn each_setting_names_its_origin() {
         exit 0
         --- stdout
         KEY                     VALUE       ORIGIN
+        agents.default                      default
+        agents.tiers.light                  default
+        agents.tiers.standard               default
+        agents.tiers.heavy                  default
         bindings                            default
         budget.session.tokens   400k        default
         budget.session.time     60m         default
@@ -153,6 +161,7 @@ fn a_wrong_setting_is_named_with_its_place() {
         ok       secrets         kept out of everything that is stored
         problem  configuration   `[HOME]/home/config/config.yml` is not a valid configuration file: error: line 2 column 3: unknown field `blob`, expected one of blobs, disk
           remedy: see `longhaul explain E0401`
+        ok       agents          none is set up for `longhaul run`; `longhaul agent check` says how to get one
         ok       database        not made yet; the first command that writes makes it
         --- stderr
         1 problem, 0 warnings

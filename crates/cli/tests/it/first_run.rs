@@ -244,9 +244,11 @@ fn a_full_disk_is_a_problem_of_its_own() {
 
 #[test]
 fn a_run_on_a_full_disk_says_that_the_disk_is_full() {
-    let home = prepared(
-        "cassette: 1\nturns:\n  - tools: [ { bash: { command: 'touch begun; while [ ! -e go ]; do sleep 0.05; done' } } ]\n",
-    );
+    // More than any file of the store has room for by chance.
+    let words = "x".repeat(2_000_000);
+    let home = prepared(&format!(
+        "cassette: 1\nturns:\n  - tools: [ {{ bash: {{ command: 'touch begun; while [ ! -e go ]; do sleep 0.05; done' }} }} ]\n  - {{ say: {words}, tools: [ {{ read: {{ path: login.sh }} }} ] }}\n"
+    ));
     let cassette = home.join("run.yml").display().to_string();
     let script = format!(
         "\"$LONGHAUL\" run --workflow team.fix --goal 'fix it' --cassette {cassette} --sandbox none > out.txt 2> err.txt & run=$!; \

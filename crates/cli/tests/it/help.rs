@@ -46,6 +46,10 @@ fn every_command_is_listed_with_one_line() {
         longhaul init                    Look at this repository, write a small commented `.longhaul/config.yml`, and register it
         longhaul run                     Have an agent do a workflow in a worktree of its own, behind walls, and wait for it
         longhaul doctor                  Look at everything and name each problem with its remedy
+        longhaul agent list              List who can be asked: agents and providers of models, how each is paid, and what is missing
+        longhaul agent check             Try who can be asked: programs, keys, servers. Says what is missing and how to get it
+        longhaul agent add               Add an agent or a model of your own: a small file, which is never overwritten
+        longhaul agent cost              Show tokens and money per agent, model and workflow, the dearest first
         longhaul workspace add           Register a git repository
         longhaul workspace list          List the registered repositories, and whether their `.longhaul/` is trusted
         longhaul workspace rm            Take a repository out of the registry; its files stay as they are
@@ -199,7 +203,7 @@ fn completions_know_the_verbs_that_help_hides() {
 
 /// By the names of their pages.
 const EVERY_COMMAND: &str = "
-    init run doctor workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
+    init run doctor agent agent-list agent-check agent-add agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
     workflow-show workflow-validate workflow-preview workflow-new workflow-schema workflow-source
     workflow-source-add workflow-source-list workflow-source-rm workflow-source-update session session-start
     session-advance session-show session-list session-resume session-checkpoint session-rewind

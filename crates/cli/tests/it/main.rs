@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod again;
+mod agent;
 mod artifact;
 mod carrying;
 mod configuration;
@@ -11,6 +12,7 @@ mod driven;
 mod first_run;
 mod gate;
 mod gateway;
+mod hands;
 mod help;
 mod init;
 mod limits;

@@ -1,5 +1,10 @@
 //! Runs whose agent is our own loop on a model: the model is scripted and speaks the real protocols, on loopback.
 
+mod faults;
+mod hands;
+mod limits;
+mod taint;
+
 use std::fs;
 use std::path::PathBuf;
 
@@ -85,7 +90,7 @@ fn a_model_of_each_protocol_does_a_workflow_and_what_it_used_is_on_the_bill() {
         let world = World::new(fixes_it);
         let told = one(&world.run(&["--agent", agent]).succeeded());
         assert_eq!(
-            (&told["agent"], &told["outcome"]["outcome"]),
+            (&told["agent"], &told["outcome"]["kind"]),
             (&json!(agent), &json!("completed")),
             "{told}"
         );

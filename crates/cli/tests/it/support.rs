@@ -14,6 +14,9 @@ use longhaul_runtime::{Places, Settings, System};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+/// Where nobody listens.
+const NOBODY: &str = "127.0.0.1:1";
+
 /// A folder with a `LONGHAUL_HOME` and room for repositories.
 pub(crate) struct Home {
     _folder: TempDir,
@@ -67,6 +70,10 @@ impl Home {
             ("LONGHAUL_HOME", text(self.longhaul_home())),
             ("PATH", std::env::var("PATH").unwrap()),
             ("LC_ALL", "C".to_owned()),
+            // Whatever serves models on this machine has no part in a test.
+            ("OLLAMA_HOST", NOBODY.to_owned()),
+            ("VLLM_BASE_URL", NOBODY.to_owned()),
+            ("LLAMA_CPP_BASE_URL", NOBODY.to_owned()),
         ])
     }
 

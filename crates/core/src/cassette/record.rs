@@ -260,13 +260,12 @@ fn words(content: &Content) -> String {
 const fn scripted(fault: TurnFault, ms: u64) -> Option<Fault> {
     Some(match fault {
         TurnFault::Stalled => Fault::Stall { ms },
-        TurnFault::CutOff => Fault::CutStream,
+        TurnFault::CutOff | TurnFault::Network => Fault::CutStream,
         TurnFault::Garbage => Fault::Garbage,
         TurnFault::RateLimit => Fault::Error(Failure::RateLimit),
         TurnFault::Overloaded => Fault::Error(Failure::Overloaded),
         TurnFault::UsageLimit => Fault::Error(Failure::UsageLimit),
         TurnFault::Auth => Fault::Error(Failure::Auth),
-        TurnFault::Network => Fault::CutStream,
         TurnFault::ContextOverflow | TurnFault::BadRequest | TurnFault::OverCap | TurnFault::Unscripted => {
             return None;
         }

@@ -74,7 +74,7 @@ fn told(words: &Told, read: Read<'_>) -> Result<String, Unread> {
             };
             format!("{by} {verdict}.\n\n{}", in_words(read(words)?)).trim_end().to_owned()
         }
-        Told::Digest(digest) => in_words(read(digest)?),
+        Told::Recap(recap) => in_words(read(recap)?),
     })
 }
 

@@ -36,14 +36,14 @@ pub(super) struct DoneStep {
 pub(super) struct Report {
     pub(super) node: Option<NodeId>,
     pub(super) kind: ReportKind,
-    pub(super) report: Content,
+    pub(super) value: Content,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Words {
     pub(super) node: Option<NodeId>,
     pub(super) by: String,
-    pub(super) words: Content,
+    pub(super) said: Content,
 }
 
 /// A call that wrote a file: its path, or arguments that are too long to lie here.
@@ -90,7 +90,7 @@ impl Outline {
                 unset.iter().for_each(|name| drop(self.vars.remove(name)));
             }
             SessionEvent::Reported { node, kind, report } => {
-                keep(&mut self.reports, Report { node: *node, kind: *kind, report: report.clone() });
+                keep(&mut self.reports, Report { node: *node, kind: *kind, value: report.clone() });
             }
             SessionEvent::GateAnswered { gate, by, words, .. } => self.hear(Some(*gate), by, words),
             SessionEvent::Agent { node, act: AgentAct::Steered { words, by } } => self.hear(*node, by, words),
@@ -134,7 +134,7 @@ impl Outline {
     }
 
     fn hear(&mut self, node: Option<NodeId>, by: &str, words: &Content) {
-        keep(&mut self.words, Words { node, by: by.to_owned(), words: words.clone() });
+        keep(&mut self.words, Words { node, by: by.to_owned(), said: words.clone() });
     }
 
     /// The first that the agent says at a step is often what it is going to do there.

@@ -1,7 +1,7 @@
 //! What is told no more when a conversation has no room left.
 //!
 //! First what older calls took and gave becomes a line each, because it can be had again. If that is not enough, the oldest
-//! turns go as a whole, and a digest stands for them. It is done rarely and thoroughly: after each time all that stays
+//! turns go as a whole, and a recap stands for them. It is done rarely and thoroughly: after each time all that stays
 //! is told anew, and in between nothing but the end changes.
 
 use longhaul_events::Content;
@@ -33,15 +33,15 @@ pub struct Shortening {
 }
 
 impl Room {
-    /// How much of it a digest may take.
-    pub const fn for_digest(self) -> u64 {
+    /// How much of it a recap may take.
+    pub const fn for_recap(self) -> u64 {
         self.aim / 3
     }
 }
 
 impl Shortening {
-    /// Whether a digest is needed for what goes.
-    pub fn needs_digest(&self, transcript: &Transcript) -> bool {
+    /// Whether a recap is needed for what goes.
+    pub fn needs_recap(&self, transcript: &Transcript) -> bool {
         self.turns_until > transcript.turns_until || transcript.is_bare
     }
 }
@@ -62,7 +62,7 @@ impl Transcript {
         let longest_result = self.clip(first_whole, room.aim / 2);
         let mut plan = Shortening { results_until, turns_until: self.turns_until, longest_result };
         if self.bytes_after(&plan) > room.aim || self.is_bare {
-            let left = room.aim.saturating_sub(room.for_digest());
+            let left = room.aim.saturating_sub(room.for_recap());
             plan.turns_until = self.first_kept(&plan, left).max(self.turns_until);
         }
         let is_progress = self.is_bare
@@ -100,7 +100,7 @@ impl Transcript {
         (whole > room && results > 0).then(|| (room / results).max(SHORTEST_CLIP))
     }
 
-    /// How long the conversation would be, without the digest.
+    /// How long the conversation would be, without the recap.
     fn bytes_after(&self, plan: &Shortening) -> u64 {
         self.entries.iter().map(|entry| plan.bytes_of(entry)).sum()
     }
@@ -126,9 +126,9 @@ impl Transcript {
         let gone = |entry: &Entry| entry.turn().is_some_and(|turn| turn.ordinal <= plan.turns_until);
         if let Some(last) = self.entries.iter().rposition(gone) {
             let kept = self.entries.split_off(last + 1);
-            let digest = std::mem::replace(&mut self.entries, kept).into_iter().find(Entry::is_digest);
+            let recap = std::mem::replace(&mut self.entries, kept).into_iter().find(Entry::is_recap);
             // Only if nothing comes in its place.
-            self.entries.splice(0..0, digest);
+            self.entries.splice(0..0, recap);
         }
         for turn in self.entries.iter_mut().filter_map(Entry::turn_mut) {
             turn.telling = plan.telling(turn);
@@ -177,7 +177,7 @@ impl Told {
             Self::Step { prompt: content, .. }
             | Self::Person { words: content, .. }
             | Self::Gate { words: content, .. }
-            | Self::Digest(content) => length(content),
+            | Self::Recap(content) => length(content),
         }
     }
 }

@@ -24,7 +24,7 @@ fn hear(talk: &mut Talk, bytes: usize) -> Vec<u8> {
     let (mut heard, mut chunk) = (Vec::new(), vec![0; 64 * 1024]);
     let deadline = Instant::now() + LONG;
     while heard.len() < bytes && Instant::now() < deadline {
-        match talk.listen(&mut chunk, LONG).unwrap() {
+        match talk.listen(&mut chunk, LONG).expect("its pipe can be read") {
             Heard::Bytes(count) => heard.extend(&chunk[..count]),
             Heard::Nothing => panic!("nothing came"),
             Heard::End => break,

@@ -143,7 +143,15 @@ impl Reader {
             ModelUsage { input, cache_read, cache_write, output: figure("output_tokens", output) };
     }
 
-    fn begin_block(&mut self, index: u64, block: &Value, tell: &mut dyn FnMut(Piece<'_>)) {
+    fn begin_block(
+        &mut self,
+        index: u64,
+        block: &Value,
+        tell: &mut dyn FnMut(Piece<'_>),
+    ) -> Result<(), Failure> {
+        if !block.is_object() {
+            return Err(Failure::garbage("a block came that is none"));
+        }
         match text(block, "type") {
             "text" => self.say(text(block, "text"), tell),
             "tool_use" => {
@@ -159,7 +167,13 @@ impl Reader {
             // Kinds that we do not know are kept all the same, and shown to the provider again.
             _ => {}
         }
-        self.blocks.push((index, block.clone()));
+        let mut kept = block.clone();
+        if let Some(fields) = kept.as_object_mut().filter(|_| text(block, "type") == "tool_use") {
+            // The call has it.
+            fields.remove("input");
+        }
+        self.blocks.push((index, kept));
+        Ok(())
     }
 
     fn say(&mut self, words: &str, tell: &mut dyn FnMut(Piece<'_>)) {
@@ -219,7 +233,7 @@ impl super::Reader for Reader {
             "message_start" => self.begin(&event["message"]),
             "content_block_start" => {
                 let index = event["index"].as_u64().unwrap_or_default();
-                self.begin_block(index, &event["content_block"], tell);
+                self.begin_block(index, &event["content_block"], tell)?;
             }
             "content_block_delta" => self.go_on(event, tell)?,
             "message_delta" => {
@@ -240,7 +254,7 @@ impl super::Reader for Reader {
         let blocks = blocks.ok_or_else(|| Failure::garbage("the answer is no message"))?;
         self.begin(answer);
         for (index, block) in (0_u64..).zip(blocks) {
-            self.begin_block(index, block, tell);
+            self.begin_block(index, block, tell)?;
         }
         self.end(answer);
         Ok(())

@@ -253,3 +253,75 @@ impl super::Reader for Reader {
         self.draft.finish(&self.asked, echo)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Reader as _;
+    use super::*;
+
+    fn read(chunks: &[Value]) -> (Reader, Vec<Result<Flow, Failure>>) {
+        let mut reader = Reader::new("m");
+        let flows = chunks.iter().map(|chunk| reader.event(chunk, &mut |_| {})).collect();
+        (reader, flows)
+    }
+
+    fn delta(delta: &Value) -> Value {
+        json!({ "id": "c1", "choices": [{ "index": 0, "delta": delta, "finish_reason": null }] })
+    }
+
+    #[test]
+    fn calls_are_told_apart_however_a_server_counts_them() {
+        let function = |name: &str, arguments: &Value| json!({ "name": name, "arguments": arguments });
+        let (reader, _) = read(&[
+            // All of them the first, with names of their own.
+            delta(
+                &json!({ "tool_calls": [{ "index": 0, "id": "a", "function": function("look", &json!("{\"at\":1}")) }] }),
+            ),
+            delta(
+                &json!({ "tool_calls": [{ "index": 0, "id": "b", "function": function("look", &json!("{\"at\"")) }] }),
+            ),
+            delta(&json!({ "tool_calls": [{ "index": 0, "id": "b", "function": { "arguments": ":2}" } }] })),
+        ]);
+        let reply = Box::new(reader).finish();
+        let calls: Vec<(&str, Value)> =
+            reply.calls.iter().map(|call| (call.id.as_str(), json!(call.arguments))).collect();
+        assert_eq!(calls, [("a", json!({ "at": 1 })), ("b", json!({ "at": 2 }))]);
+
+        let mut reader = Reader::new("m");
+        // Whole, without names, and with the object itself.
+        let calls = json!([{ "function": function("look", &json!({ "at": 1 })) }, { "function": function("read", &json!("")) }]);
+        let answer = json!({ "id": "c1", "choices": [{ "message": { "tool_calls": calls }, "finish_reason": "stop" }] });
+        reader.whole(&answer, &mut |_| {}).unwrap();
+        let reply = Box::new(reader).finish();
+        let ids: Vec<&str> = reply.calls.iter().map(|call| call.id.as_str()).collect();
+        assert_eq!((ids, reply.end), (vec!["call_c1_0", "call_c1_1"], End::CallsWanted));
+        assert_eq!(json!(reply.calls[0].arguments), json!({ "at": 1 }));
+    }
+
+    #[test]
+    fn a_stream_may_end_when_it_said_why_and_not_before() {
+        let (reader, flows) = read(&[delta(&json!({ "content": "so" }))]);
+        assert_eq!((reader.may_end(), flows), (false, vec![Ok(Flow::GoesOn)]));
+        let finished = json!({ "choices": [{ "delta": {}, "finish_reason": "stop" }] });
+        assert!(read(&[delta(&json!({ "content": "so" })), finished]).0.may_end());
+        let (_, flows) = read(&[json!("[DONE]")]);
+        assert_eq!(flows, [Err(Failure::CutOff)], "nothing came before it");
+    }
+
+    #[test]
+    fn thoughts_that_come_in_pieces_go_back_whole() {
+        let piece = |text: &str, signature: Value| {
+            delta(
+                &json!({ "reasoning_details": [{ "type": "reasoning.text", "index": 0, "text": text, "signature": signature }] }),
+            )
+        };
+        let (reader, _) = read(&[piece("It is ", Value::Null), piece("here.", json!("sig"))]);
+        let reply = Box::new(reader).finish();
+        let whole =
+            json!([{ "type": "reasoning.text", "index": 0, "text": "It is here.", "signature": "sig" }]);
+        let said = Message::Assistant { text: "So.".to_owned(), calls: Vec::new(), echo: reply.echo };
+        let mut messages = Vec::new();
+        add(&mut messages, "m", &said);
+        assert_eq!(messages[0]["reasoning_details"], whole);
+    }
+}

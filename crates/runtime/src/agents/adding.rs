@@ -7,9 +7,31 @@ use longhaul_core::roster::{Roster, UserFile, is_agent_name};
 pub use longhaul_core::roster::NewAgent;
 
 use crate::beginning::write_new;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::system::System;
 use crate::terminal;
+
+/// An agent that was not added.
+#[derive(Debug, thiserror::Error)]
+pub enum AddingError {
+    #[error(
+        "`{0}` cannot be the name of an agent; use small letters, digits, `-`, `_` and `.`, such as `my-agent`"
+    )]
+    Name(String),
+    #[error("that is no agent that could be asked, nothing was written: {0}")]
+    Unusable(String),
+    #[error("there is an agent `{name}` of yours already; change `{}`, or choose another name", path.display())]
+    Exists { name: String, path: PathBuf },
+}
+
+impl AddingError {
+    pub(crate) const fn kind(&self) -> Kind {
+        match self {
+            Self::Name(_) | Self::Unusable(_) => Kind::Usage,
+            Self::Exists { .. } => Kind::Refused,
+        }
+    }
+}
 
 /// What was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,19 +46,19 @@ impl System {
     pub fn add_agent(&self, name: &str, new: &NewAgent) -> Result<AddedAgent, Error> {
         terminal::refuse_agents()?;
         if !is_agent_name(name) {
-            return Err(Error::AgentName(name.to_owned()));
+            return Err(AddingError::Name(name.to_owned()).into());
         }
         let path = self.places().agents().join(format!("{name}.yml"));
         let shown = path.display().to_string();
-        let unusable = |problem: String| Error::NewAgent(problem);
+        let unusable = |problem: String| AddingError::Unusable(problem);
         let text = new.text().map_err(unusable)?;
         let file = UserFile { path: shown.clone(), text: text.clone() };
         let alone = Roster::with(None, &[(name.to_owned(), file)])?;
         if let Some((_, error)) = alone.broken().next() {
-            return Err(unusable(error.problem.clone()));
+            return Err(unusable(error.problem.clone()).into());
         }
         if path.symlink_metadata().is_ok() {
-            return Err(Error::AgentExists { name: name.to_owned(), path });
+            return Err(AddingError::Exists { name: name.to_owned(), path }.into());
         }
         write_new(&path, &text)?;
         let definition = alone.resolve(name)?;

@@ -1,6 +1,6 @@
 //! What was used, summed up per agent, model and workflow. From the views, so that no event is read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longhaul_core::budget::day_of;
 use longhaul_events::{SessionId, Timestamp};
@@ -41,10 +41,22 @@ impl Reader {
     }
 }
 
+/// What a row is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Subject {
+    agent: String,
+    model: Option<String>,
+    workflow: Option<String>,
+}
+
+#[derive(Debug, Default)]
+struct Sum {
+    row: CostRow,
+    sessions: BTreeSet<SessionId>,
+}
+
 fn summed(rows: &[SessionRow], since: Option<i64>) -> Vec<CostView> {
-    type Key = (String, Option<String>, Option<String>);
-    let mut sums: BTreeMap<Key, (CostRow, u64)> = BTreeMap::new();
-    let mut seen: BTreeMap<Key, SessionId> = BTreeMap::new();
+    let mut sums: BTreeMap<Subject, Sum> = BTreeMap::new();
     for session in rows {
         let within = session.driven.costs.0.iter().filter(|row| since.is_none_or(|since| row.day >= since));
         for row in within {
@@ -52,25 +64,25 @@ fn summed(rows: &[SessionRow], since: Option<i64>) -> Vec<CostView> {
                 Some(provider) => format!("{provider}/{model}"),
                 None => model.clone(),
             });
-            let key = (row.agent.clone(), model, session.workflow.clone());
-            let (sum, sessions) = sums.entry(key.clone()).or_default();
-            sum.absorb(row);
-            *sessions += u64::from(seen.insert(key, session.id) != Some(session.id));
+            let subject = Subject { agent: row.agent.clone(), model, workflow: session.workflow.clone() };
+            let sum = sums.entry(subject).or_default();
+            sum.row.absorb(row);
+            sum.sessions.insert(session.id);
         }
     }
-    let mut views: Vec<CostView> = sums.into_iter().map(view).collect();
+    let mut views: Vec<CostView> = sums.into_iter().map(|(subject, sum)| view(subject, &sum)).collect();
     views.sort_by_key(|view| std::cmp::Reverse(view.cost_micros.saturating_add(view.held_micros)));
     views
 }
 
-fn view(
-    ((agent, model, workflow), (row, sessions)): ((String, Option<String>, Option<String>), (CostRow, u64)),
-) -> CostView {
+fn view(subject: Subject, sum: &Sum) -> CostView {
+    let Subject { agent, model, workflow } = subject;
+    let row = &sum.row;
     CostView {
         agent,
         model,
         workflow,
-        sessions,
+        sessions: u64::try_from(sum.sessions.len()).unwrap_or(u64::MAX),
         requests: row.requests,
         input: row.usage.input,
         cache_read: row.usage.cache_read,

@@ -269,6 +269,11 @@ impl Commands {
         Ok(read)
     }
 
+    /// Another number means that values may have been taken out of what was read before.
+    pub(crate) fn state_epoch(&self) -> u64 {
+        self.recorder.log.state_epoch()
+    }
+
     /// A content, wherever it lies. Nothing of it is kept.
     pub(crate) fn content(&self, content: &Content) -> Result<Value, Error> {
         self.value_of(content)

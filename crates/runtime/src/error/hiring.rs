@@ -18,6 +18,8 @@ pub enum HiringError {
     NoModelInTier { name: String },
     #[error("there is no provider `{name}` any more; `longhaul agent list` shows who there is")]
     NoProvider { name: String },
+    #[error("`{name}` is started as `{program}`, and there is no such program here; {how}")]
+    NotInstalled { name: String, program: String, how: String },
     #[error("`{name}` asks for {what}; `longhaul agent check {name}` tells more")]
     NotReady { name: String, what: String },
     #[error(transparent)]
@@ -31,6 +33,7 @@ impl HiringError {
             | Self::NoTier { .. }
             | Self::NoModelInTier { .. }
             | Self::NoProvider { .. }
+            | Self::NotInstalled { .. }
             | Self::NotReady { .. } => "E0910",
             Self::Tainted(_) => "E0912",
         }
@@ -40,7 +43,7 @@ impl HiringError {
         match self {
             Self::NobodyNamed | Self::NoTier { .. } | Self::NoModelInTier { .. } => Kind::Usage,
             Self::Tainted(_) => Kind::Refused,
-            Self::NoProvider { .. } | Self::NotReady { .. } => Kind::Environment,
+            Self::NoProvider { .. } | Self::NotInstalled { .. } | Self::NotReady { .. } => Kind::Environment,
         }
     }
 }

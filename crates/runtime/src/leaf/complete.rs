@@ -44,7 +44,7 @@ fn run(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<Told, Error> {
     let fields = arguments.iter().filter(|(name, _)| *name != TOKEN);
     let payload: Map<String, Value> = fields.map(|(name, value)| (name.clone(), value.clone())).collect();
     if payload.is_empty() {
-        return Ok(Told::Step(Box::new(leaf.system.resume(leaf.commands, leaf.session)?)));
+        return Ok(Told::Step(Box::new(leaf.system.resume_own(leaf.commands, leaf.session)?)));
     }
     let answer = Answer::from_payload(&Value::Object(payload)).map_err(Error::BadAnswer)?;
     let handle = token.ok_or_else(|| Error::BadAnswer(vec![without_token()]))?;

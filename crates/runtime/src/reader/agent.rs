@@ -84,7 +84,7 @@ pub enum AgentDid {
         turn: u32,
         results_until: u64,
         turns_until: u64,
-        digest: Option<String>,
+        recap: Option<String>,
     },
     Woken,
 }
@@ -143,11 +143,11 @@ impl AgentDid {
             AgentAct::Nudged { turn, words } => Self::Nudged { turn: *turn, words: words.clone() },
             AgentAct::Steered { words, by } => Self::Steered { words: reader.words(words)?, by: by.clone() },
             AgentAct::Budgeted { caps, by } => Self::Budgeted { caps: *caps, by: by.clone() },
-            AgentAct::Compacted { turn, results_until, turns_until, digest, .. } => Self::Compacted {
+            AgentAct::Compacted { turn, results_until, turns_until, recap, .. } => Self::Compacted {
                 turn: *turn,
                 results_until: *results_until,
                 turns_until: *turns_until,
-                digest: digest.as_ref().map(|digest| reader.words(digest)).transpose()?,
+                recap: recap.as_ref().map(|recap| reader.words(recap)).transpose()?,
             },
             AgentAct::Woken => Self::Woken,
         })

@@ -42,15 +42,22 @@ pub(super) struct Question<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Past {
     told: RefCell<Transcript>,
-    read: RefCell<Seq>,
+    read: Cell<Seq>,
+    /// Values may have been taken out of what was read before this changed.
+    epoch: Cell<u64>,
 }
 
 impl Past {
     /// All of it, as the log has it now.
     fn transcript(&self, commands: &Commands, id: SessionId) -> Result<Ref<'_, Transcript>, Error> {
         // Whoever holds it already goes on with what it holds.
-        if let (Ok(mut told), Ok(mut read)) = (self.told.try_borrow_mut(), self.read.try_borrow_mut()) {
-            *read = commands.each_event_since(id, *read, |event| told.apply(event))?;
+        if let Ok(mut told) = self.told.try_borrow_mut() {
+            let epoch = commands.state_epoch();
+            if self.epoch.replace(epoch) != epoch {
+                *told = Transcript::after(told.edition());
+                self.read.set(Seq(0));
+            }
+            self.read.set(commands.each_event_since(id, self.read.get(), |event| told.apply(event))?);
         }
         Ok(self.told.borrow())
     }
@@ -183,13 +190,13 @@ fn came_to_nothing(turn: u32, fault: &Fault, ms: u64, refusal: Option<Reason>) -
 }
 
 fn compacted(turn: u32, compaction: Compaction) -> AgentAct {
-    let Compaction { plan, digest } = compaction;
+    let Compaction { plan, recap } = compaction;
     AgentAct::Compacted {
         turn,
         results_until: plan.results_until,
         turns_until: plan.turns_until,
         longest_result: plan.longest_result,
-        digest: digest.map(|digest| Content::Inline(Value::String(digest))),
+        recap: recap.map(|recap| Content::Inline(Value::String(recap))),
     }
 }
 

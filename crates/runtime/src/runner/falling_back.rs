@@ -14,6 +14,15 @@ use crate::calendar::waits_for;
 use crate::commands::acting::{Ear, Heard, Parking};
 use crate::error::Error;
 
+/// Whether a person has just said that it is to go on. The budget that an assignment comes with says nothing.
+fn is_wished(acts: &[AgentAct]) -> bool {
+    match acts {
+        [.., AgentAct::Assigned { .. }, AgentAct::Budgeted { .. }] => false,
+        [.., AgentAct::Budgeted { .. }] => true,
+        [.., _] | [] => false,
+    }
+}
+
 /// Whether somebody can be asked for a step.
 #[derive(Debug)]
 pub(super) enum Choice<'a> {
@@ -41,9 +50,7 @@ impl Driven<'_> {
             let because = format!("what was used up of `{}` is new again", again.current().name);
             self.reassign(office, tier, again, because)?;
         }
-        let is_wished =
-            matches!(self.commands.acts_at(self.id, tip.node)?.last(), Some(AgentAct::Budgeted { .. }));
-        if !is_wished {
+        if !is_wished(&self.commands.acts_at(self.id, tip.node)?) {
             while let Some(until) = self.used_up_until(office, tier, now)? {
                 let failed = NoAnswer { fault: TurnFault::UsageLimit, until: Some(until), ear: None };
                 if self.fall_back(office, tier, &failed)? == Way::Left {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use longhaul_agent::{Agent, ModelFacts, OwnLoop, Rehearsal, RemoteMind, Telling, tools};
 use longhaul_core::budget::Price;
+use longhaul_core::conversation::COMPLETE_STEP;
 use longhaul_core::roster::{self, Definition, Kind};
 use longhaul_core::transcript::{Foundation, Layers};
 use longhaul_core::workflow::ModelTier;
@@ -26,6 +27,11 @@ use crate::system::System;
 /// What a model has room for that nothing is known of.
 const USUAL_WINDOW: u64 = 128_000;
 const USUAL_OUTPUT: u64 = 8_192;
+/// Longer answers are not asked for, whatever a model could give: all of it is set aside while a turn is under way.
+const LONGEST_TURN: u64 = 32_000;
+
+const COMPLETE_WORDS: &str = "Hand in the finished step. If it is accepted, the next step comes as the next message; if not, the \
+     answer says what is missing.";
 
 /// Everybody who may be asked for a session.
 #[derive(Debug)]
@@ -161,7 +167,7 @@ fn own_loop(
         roster::Wire::OpenAiResponses => Wire::OpenAiResponses,
     };
     let window = definition.window.unwrap_or(USUAL_WINDOW);
-    let max_output = definition.max_output.unwrap_or(USUAL_OUTPUT).min(window / 2);
+    let max_output = definition.max_output.unwrap_or(USUAL_OUTPUT).min(LONGEST_TURN).min(window / 2);
     let model = ModelFacts { name, window, max_output, pricing: definition.pricing };
     let token = door.token.reveal().to_owned();
     let mind = RemoteMind { door: Door { socket: door.socket.clone(), provider, token }, wire };
@@ -174,7 +180,7 @@ pub(super) fn telling(commands: &Commands, id: SessionId) -> Result<Telling, Err
     let goal = commands.goal_of(id)?;
     let layers = Layers::of(&Foundation { workflow: &workflow, goal: &goal, rules: None, brief: None });
     let own = tools::TOOLS.iter().map(|tool| spec(tool.name, tool.description, (tool.input)()));
-    let of_session = leaf::TOOLS.iter().map(|tool| spec(tool.name, tool.description, own_input(tool)));
+    let of_session = leaf::TOOLS.iter().map(|tool| spec(tool.name, own_words(tool), own_input(tool)));
     Ok(Telling { layers, tools: own.chain(of_session).collect() })
 }
 
@@ -182,11 +188,35 @@ fn spec(name: &str, description: &str, input: Value) -> ToolSpec {
     ToolSpec { name: name.to_owned(), description: description.to_owned(), input }
 }
 
-/// The step that is out is the only one that our own loop can mean, so it needs no token.
+/// To our own loop a step comes as a message, and not as what a call gives.
+fn own_words(tool: &leaf::Tool) -> &'static str {
+    if tool.name == COMPLETE_STEP { COMPLETE_WORDS } else { tool.description }
+}
+
+/// The step that is out is the only one that our own loop can mean, so it needs no token; and vars have one name.
 fn own_input(tool: &leaf::Tool) -> Value {
     let mut input = (tool.input)();
     if let Some(fields) = input["properties"].as_object_mut() {
         fields.shift_remove("continueToken");
+        fields.shift_remove("context");
     }
     input
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_model_hands_a_step_in_without_a_token() {
+        let complete = leaf::TOOLS.iter().find(|tool| tool.name == COMPLETE_STEP).unwrap();
+        let fields: Vec<String> =
+            own_input(complete)["properties"].as_object().unwrap().keys().cloned().collect();
+        assert_eq!(json!(fields), json!(["notes", "artifacts", "vars"]));
+        assert!(!own_words(complete).contains("token"));
+        let other = leaf::TOOLS.iter().find(|tool| tool.name == "note_fact").unwrap();
+        assert_eq!((own_input(other), own_words(other)), ((other.input)(), other.description));
+    }
 }

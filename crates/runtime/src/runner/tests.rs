@@ -1,6 +1,7 @@
 //! Sessions that a rehearsal agent drives, in a real repository and without walls.
 
 mod limits;
+mod own_loop;
 mod steered;
 
 use std::collections::BTreeMap;
@@ -326,6 +327,8 @@ fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
         account: Account::Turn,
         meter: None,
         hands: hands(),
+        node: tip.node,
+        past: &super::asking::Past::default(),
         after_death: true,
         unheard: Vec::new(),
     };
@@ -358,10 +361,10 @@ impl longhaul_agent::Agent for Listener {
             ("complete_step", json!({ "notes": "Heard." }))
         };
         let arguments = arguments.as_object().unwrap().clone();
-        let call = longhaul_agent::Call { tool: tool.to_owned(), arguments, expect_exit: None };
+        let call = longhaul_agent::Call { tool: tool.to_owned(), arguments, expect_exit: None, id: None };
         let (order, usage) =
             (longhaul_core::cassette::Order::OneByOne, longhaul_core::cassette::Usage::default());
-        Ok(longhaul_agent::Turn { say: String::new(), calls: vec![call], order, usage })
+        Ok(longhaul_agent::Turn::plain(String::new(), vec![call], order, usage))
     }
 
     fn window(&self) -> u64 {

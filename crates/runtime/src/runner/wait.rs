@@ -57,7 +57,7 @@ impl System {
 
     pub fn answer_gate(&self, commands: &Commands, answer: &AnswerGate) -> Result<StepView, Error> {
         let view = commands.answer_gate(answer)?;
-        self.settle(commands, view, |id| commands.session_view(id))
+        kept_from_others(commands, self.settle(commands, view, |id| commands.session_view(id))?)
     }
 
     pub fn rewind(&self, commands: &Commands, rewind: &Rewind) -> Result<StepView, Error> {
@@ -67,7 +67,7 @@ impl System {
         let mut view = self.settle(commands, rewound, |id| commands.session_view(id))?;
         warnings.append(&mut view.warnings);
         view.warnings = warnings;
-        Ok(view)
+        kept_from_others(commands, view)
     }
 
     /// Asks a completed session for more. An agent that did its steps does this one too.
@@ -78,7 +78,7 @@ impl System {
         text: &str,
     ) -> Result<StepView, Error> {
         let view = commands.continue_session(id, text)?;
-        self.settle(commands, view, |id| commands.session_view(id))
+        kept_from_others(commands, self.settle(commands, view, |id| commands.session_view(id))?)
     }
 
     /// Where a session stands, with its work looked after.
@@ -89,6 +89,13 @@ impl System {
 
     /// Where a session stands, for somebody who takes it up again, with its work looked after.
     pub fn resume(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
+        // Whoever asks after what waits for a limit has it go on, once that is there.
+        self.wake(commands, id, commands.now())?;
+        kept_from_others(commands, self.resume_own(commands, id)?)
+    }
+
+    /// The same for the agent that does the steps.
+    pub(crate) fn resume_own(&self, commands: &Commands, id: SessionId) -> Result<StepView, Error> {
         let view = commands.resumed_view(id)?;
         self.settle(commands, view, |id| commands.resumed_view(id))
     }
@@ -145,7 +152,6 @@ impl System {
                 "{} stops this session; `longhaul stop {id}` waits for its end, or brings it about",
                 wish.by
             ));
-            keep_from_others(&mut view);
             return Ok(view);
         }
         if !is_driven {
@@ -154,7 +160,6 @@ impl System {
         view.warnings.push(format!(
             "`{agent}` goes on with this session; `longhaul session tail {id}` follows it, `longhaul stop {id}` ends it"
         ));
-        keep_from_others(&mut view);
         Ok(view)
     }
 
@@ -173,7 +178,12 @@ impl System {
     }
 }
 
-/// What an agent of ours is asked to do is nobody else's to read as a request, or to answer.
-fn keep_from_others(view: &mut StepView) {
-    (view.prompt, view.requires, view.continue_token, view.checkpoint_token) = (None, None, None, None);
+/// What an agent of ours is asked to do is nobody else's to read as a request, or to answer. Only for calls that this agent
+/// does not make itself.
+fn kept_from_others(commands: &Commands, mut view: StepView) -> Result<StepView, Error> {
+    let Ok(id) = view.session_id.parse::<SessionId>() else { return Ok(view) };
+    if view.continue_token.is_some() && commands.has_agent(id)? {
+        (view.prompt, view.requires, view.continue_token, view.checkpoint_token) = (None, None, None, None);
+    }
+    Ok(view)
 }

@@ -14,6 +14,7 @@ pub struct Answer {
     pub(super) fault: Option<Fault>,
     pub(super) pause: Option<Duration>,
     pub(super) heeds_limit: bool,
+    pub(super) is_whole: bool,
 }
 
 /// A call, with its arguments as they are written: mostly JSON.
@@ -125,6 +126,11 @@ impl Answer {
     /// With so much time between two pieces.
     pub fn dripping(self, pause: Duration) -> Self {
         Self { pause: Some(pause), ..self }
+    }
+
+    /// In one piece, as some servers answer though they are asked for a stream.
+    pub fn whole(self) -> Self {
+        Self { is_whole: true, ..self }
     }
 
     /// As long as it is, whatever the request allows.

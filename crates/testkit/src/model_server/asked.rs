@@ -36,10 +36,18 @@ impl Asked {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The names of the tools it may call.
-    pub fn tools(&self) -> Vec<&str> {
+    /// The names of the tools it may call; of those in a namespace `NAMESPACE::NAME`.
+    pub fn tools(&self) -> Vec<String> {
+        let name =
+            |tool: &Value| Some(tool["name"].as_str().or(tool["function"]["name"].as_str())?.to_owned());
         let tools = self.body["tools"].as_array().into_iter().flatten();
-        tools.filter_map(|tool| tool["name"].as_str().or(tool["function"]["name"].as_str())).collect()
+        let spaced = |tool: &Value| match (name(tool), tool["tools"].as_array()) {
+            (Some(space), Some(inner)) => {
+                inner.iter().filter_map(name).map(|name| format!("{space}::{name}")).collect()
+            }
+            (name, _) => Vec::from_iter(name),
+        };
+        tools.flat_map(spaced).collect()
     }
 
     /// The messages, or whatever this protocol calls them.

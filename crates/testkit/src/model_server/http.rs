@@ -83,13 +83,13 @@ pub(super) fn page(
     body: &str,
 ) -> io::Result<()> {
     let length = body.len();
-    let mut answer = format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n");
-    for (name, value) in headers {
-        answer.push_str(&format!("{name}: {value}\r\n"));
-    }
-    answer.push_str("\r\n");
-    answer.push_str(body);
-    out.write_all(answer.as_bytes())
+    let mut lines = vec![
+        format!("HTTP/1.1 {status}"),
+        format!("content-type: {kind}"),
+        format!("content-length: {length}"),
+    ];
+    lines.extend(headers.iter().map(|(name, value)| format!("{name}: {value}")));
+    out.write_all(format!("{}\r\n\r\n{body}", lines.join("\r\n")).as_bytes())
 }
 
 pub(super) fn bare(mut out: &TcpStream) -> io::Result<()> {

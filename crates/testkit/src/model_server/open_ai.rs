@@ -104,10 +104,16 @@ fn items(whole: &Whole) -> Vec<Value> {
         }));
     }
     items.extend(whole.calls.iter().map(|call| {
-        json!({
-            "type": "function_call", "id": format!("fc_{}", call.id), "call_id": call.id, "name": call.tool,
+        let (space, name) =
+            call.tool.split_once("::").map_or((None, &*call.tool), |(space, name)| (Some(space), name));
+        let mut item = json!({
+            "type": "function_call", "id": format!("fc_{}", call.id), "call_id": call.id, "name": name,
             "arguments": call.arguments, "status": "completed",
-        })
+        });
+        if let Some(space) = space {
+            item["namespace"] = space.into();
+        }
+        item
     }));
     items
 }

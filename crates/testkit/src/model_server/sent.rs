@@ -14,9 +14,9 @@ use super::{BYTES_PER_TOKEN, fault, http, tokens};
 /// A text goes out in at most so many pieces, of at least so many bytes.
 const MOST_PIECES: usize = 200;
 const LEAST_PIECE: usize = 24;
-/// What is said again and again by who never ends, and how much of it at most.
-const ENDLESS_PIECE: usize = 64 * 1024;
-const ENDLESS_BYTES: usize = 64 * 1024 * 1024;
+/// What is said by who never ends, of which the first piece comes again and again, and how much that is at most.
+const ENDLESS_TEXT: usize = 4 * 1024 * 1024;
+const ENDLESS_BYTES: u64 = 64 * 1024 * 1024;
 /// How often somebody shows that it is there.
 const PING_EVERY: Duration = Duration::from_millis(10);
 
@@ -87,7 +87,7 @@ impl Whole {
         };
         let thought = answer.thought.as_deref().map(&mut take);
         let text = match answer.fault {
-            Some(Fault::Endless) => "again ".repeat(ENDLESS_PIECE / 6),
+            Some(Fault::Endless) => "again ".repeat(ENDLESS_TEXT / 6),
             Some(_) | None => take(&answer.text),
         };
         let mut calls = Vec::new();
@@ -150,51 +150,85 @@ pub(super) fn parts(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Sends the pieces, or as many as the fault lets through. Counts what was sent.
-pub(super) fn send(
-    out: &TcpStream,
-    protocol: Protocol,
-    answer: &Answer,
-    pieces: &[Sent],
-    bytes: &mut u64,
-    has_ended: &dyn Fn() -> bool,
-) -> io::Result<()> {
-    http::begin_stream(out)?;
-    if answer.fault == Some(Fault::Garbage) {
-        http::chunk(out, "data: {\"type\": what is this\n\n<html>\n\n")?;
-        return http::end_stream(out);
-    }
-    let mut said = 0;
-    for piece in pieces {
-        match answer.fault {
-            Some(Fault::CutAfter(after)) if said >= after => {
-                http::break_off(out)?;
-                return Err(io::ErrorKind::ConnectionAborted.into());
-            }
-            Some(Fault::HangAfter(after)) if said >= after => return fault::hang(out, has_ended),
-            Some(Fault::ErrorAfter(after)) if said >= after => {
-                http::chunk(out, &line(protocol, &fault::event(protocol)))?;
-                return http::end_stream(out);
-            }
-            Some(Fault::OnlyPings) if piece.bytes > 0 => return ping(out, protocol, has_ended),
-            Some(Fault::Endless) if piece.bytes > 0 => {
-                return for_ever(out, &line(protocol, &piece.event), bytes, has_ended);
-            }
-            Some(_) | None => {}
+/// Where an answer goes out.
+pub(super) struct Line<'a> {
+    pub(super) out: &'a TcpStream,
+    pub(super) protocol: Protocol,
+    /// Told how many bytes of the answer went out before, and how many go out now.
+    pub(super) count: &'a dyn Fn(u64, u64),
+    pub(super) has_ended: &'a dyn Fn() -> bool,
+}
+
+impl Line<'_> {
+    /// Sends the pieces, or as many as the fault lets through.
+    pub(super) fn send(&self, answer: &Answer, pieces: &[Sent]) -> io::Result<()> {
+        http::begin_stream(self.out)?;
+        if answer.fault == Some(Fault::Garbage) {
+            http::chunk(self.out, "data: {\"type\": what is this\n\n<html>\n\n")?;
+            return http::end_stream(self.out);
         }
-        http::chunk(out, &line(protocol, &piece.event))?;
-        *bytes += piece.bytes;
-        said += usize::from(piece.bytes > 0);
-        if let Some(pause) = answer.pause.filter(|_| piece.bytes > 0) {
-            // tidy: a model that is slow is what the test is about
-            thread::sleep(pause);
+        let (mut said, mut bytes) = (0, 0);
+        for piece in pieces {
+            match answer.fault {
+                Some(Fault::CutAfter(after)) if said >= after => {
+                    http::break_off(self.out)?;
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
+                Some(Fault::HangAfter(after)) if said >= after => return self.hang(),
+                Some(Fault::ErrorAfter(after)) if said >= after => {
+                    self.event(&fault::event(self.protocol))?;
+                    return http::end_stream(self.out);
+                }
+                Some(Fault::OnlyPings) if piece.bytes > 0 => return self.ping(),
+                Some(Fault::Endless) if piece.bytes > 0 => return self.go_on_for_ever(piece),
+                Some(_) | None => {}
+            }
+            (self.count)(bytes, piece.bytes);
+            self.event(&piece.event)?;
+            bytes += piece.bytes;
+            said += usize::from(piece.bytes > 0);
+            if let Some(pause) = answer.pause.filter(|_| piece.bytes > 0) {
+                // tidy: a model that is slow is what the test is about
+                thread::sleep(pause);
+            }
         }
+        http::end_stream(self.out)
     }
-    http::end_stream(out)
+
+    fn event(&self, event: &Value) -> io::Result<()> {
+        http::chunk(self.out, &written(self.protocol, event))
+    }
+
+    fn hang(&self) -> io::Result<()> {
+        fault::hang(self.out, self.has_ended)
+    }
+
+    fn go_on_for_ever(&self, piece: &Sent) -> io::Result<()> {
+        let mut bytes = 0;
+        while bytes < ENDLESS_BYTES && !(self.has_ended)() {
+            (self.count)(bytes, piece.bytes);
+            self.event(&piece.event)?;
+            bytes += piece.bytes;
+        }
+        self.hang()
+    }
+
+    fn ping(&self) -> io::Result<()> {
+        let ping = match self.protocol {
+            Protocol::Messages => "event: ping\ndata: {\"type\": \"ping\"}\n\n",
+            Protocol::Chat | Protocol::Responses => ": keep-alive\n\n",
+        };
+        while !(self.has_ended)() {
+            http::chunk(self.out, ping)?;
+            // tidy: a model that says nothing for long is what the test is about
+            thread::sleep(PING_EVERY);
+        }
+        Err(io::ErrorKind::ConnectionAborted.into())
+    }
 }
 
 /// An event as it is written. Chat has no names for them, and one that is no JSON.
-fn line(protocol: Protocol, event: &Value) -> String {
+fn written(protocol: Protocol, event: &Value) -> String {
     let data = event.as_str().map_or_else(|| event.to_string(), str::to_owned);
     match (protocol, event["type"].as_str()) {
         (Protocol::Messages | Protocol::Responses, Some(name)) => format!("event: {name}\ndata: {data}\n\n"),
@@ -202,28 +236,4 @@ fn line(protocol: Protocol, event: &Value) -> String {
             format!("data: {data}\n\n")
         }
     }
-}
-
-fn ping(out: &TcpStream, protocol: Protocol, has_ended: &dyn Fn() -> bool) -> io::Result<()> {
-    let ping = match protocol {
-        Protocol::Messages => "event: ping\ndata: {\"type\": \"ping\"}\n\n",
-        Protocol::Chat | Protocol::Responses => ": keep-alive\n\n",
-    };
-    while !has_ended() {
-        http::chunk(out, ping)?;
-        // tidy: a model that says nothing for long is what the test is about
-        thread::sleep(PING_EVERY);
-    }
-    Err(io::ErrorKind::ConnectionAborted.into())
-}
-
-fn for_ever(out: &TcpStream, line: &str, bytes: &mut u64, has_ended: &dyn Fn() -> bool) -> io::Result<()> {
-    for _ in 0..ENDLESS_BYTES / ENDLESS_PIECE {
-        if has_ended() {
-            break;
-        }
-        http::chunk(out, line)?;
-        *bytes += u64::try_from(line.len()).unwrap_or(u64::MAX);
-    }
-    fault::hang(out, has_ended)
 }

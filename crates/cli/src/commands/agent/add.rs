@@ -88,7 +88,7 @@ enum KindWord {
     /// A model behind an OpenAI-compatible chat API.
     #[value(name = "openai-chat")]
     OpenAiChat,
-    /// A model behind OpenAI's Responses API.
+    /// A model behind the Responses API of `OpenAI`.
     #[value(name = "openai-responses")]
     OpenAiResponses,
 }

@@ -52,7 +52,7 @@ impl Row for CheckedRow {
 
     fn note(&self) -> Option<String> {
         let remedy = self.0.obstacle()?.remedy.as_ref()?;
-        Some(format!("  to do: {remedy}"))
+        Some(format!("to do: {remedy}"))
     }
 }
 
@@ -69,7 +69,7 @@ impl Row for FindingRow {
     }
 
     fn note(&self) -> Option<String> {
-        self.remedy.as_ref().map(|remedy| format!("  to do: {remedy}"))
+        self.remedy.as_ref().map(|remedy| format!("to do: {remedy}"))
     }
 }
 

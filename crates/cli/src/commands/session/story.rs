@@ -175,10 +175,10 @@ fn agent(act: &AgentDid) -> (String, Vec<String>) {
             let turns = count(*results_until, "turn");
             (format!("the conversation grew long: results of the first {turns} are left out"), Vec::new())
         }
-        AgentDid::Compacted { turns_until, digest, .. } => {
+        AgentDid::Compacted { turns_until, recap, .. } => {
             let turns = count(*turns_until, "turn");
-            let line = format!("the conversation grew long: a digest stands for the first {turns}");
-            (line, digest.iter().cloned().collect())
+            let line = format!("the conversation grew long: a recap stands for the first {turns}");
+            (line, recap.iter().cloned().collect())
         }
         AgentDid::Woken => ("what it waited for is due, and it goes on".to_owned(), Vec::new()),
     }

@@ -42,14 +42,14 @@ impl Living {
         let (story, transcript) = (&self.story, &self.transcript);
         let plan = transcript.plan(room)?;
         let read = |content: &Content| story.read(content);
-        let is_needed = plan.needs_digest(transcript);
-        let digest = is_needed.then(|| transcript.digest(&plan, room.for_digest(), &read).unwrap());
+        let is_needed = plan.needs_recap(transcript);
+        let recap = is_needed.then(|| transcript.recap(&plan, room.for_recap(), &read).unwrap());
         let act = AgentAct::Compacted {
             turn: 1,
             results_until: plan.results_until,
             turns_until: plan.turns_until,
             longest_result: plan.longest_result,
-            digest: digest.map(|digest| Content::Inline(json!(digest))),
+            recap: recap.map(|recap| Content::Inline(json!(recap))),
         };
         self.act(act.clone());
         Some(act)
@@ -109,11 +109,11 @@ fn work(story: &mut Story, turn: u32) {
 #[test]
 fn three_hundred_turns_stay_in_their_room_and_keep_plan_constraints_and_files() {
     let mut living = Living::new(planned());
-    let mut digests = 0;
+    let mut recaps = 0;
     for turn in 1..=300 {
         living.work(turn);
         if let Some(act) = living.shorten(ROOM) {
-            digests += u32::from(matches!(act, AgentAct::Compacted { digest: Some(_), .. }));
+            recaps += u32::from(matches!(act, AgentAct::Compacted { recap: Some(_), .. }));
         }
         assert!(living.transcript.bytes() <= ROOM.most, "turn {turn}");
         let told = living.told();
@@ -121,7 +121,7 @@ fn three_hundred_turns_stay_in_their_room_and_keep_plan_constraints_and_files() 
         assert!(told.contains(&format!("src/read_{turn}.rs")));
         assert!(told.contains("Do change."), "the step that is out, turn {turn}");
     }
-    assert!(digests >= 2, "{digests}");
+    assert!(recaps >= 2, "{recaps}");
     let told = living.told();
     for wanted in
         ["PLAN: first the parser", "The API must not change", "Keep to tabs", "risk", "Fix the login"]
@@ -159,7 +159,7 @@ fn what_older_calls_gave_goes_first_and_words_stay() {
     let before = living.messages().len();
     let act = living.shorten(Room { most: 100_000, aim: 90_000 });
     let Some(AgentAct::Compacted {
-        results_until, turns_until: 0, digest: None, longest_result: None, ..
+        results_until, turns_until: 0, recap: None, longest_result: None, ..
     }) = act
     else {
         unreachable!("{act:?}")
@@ -180,7 +180,9 @@ fn a_single_turn_that_is_too_long_is_cut() {
     let mut story = planned();
     let calls = ["a", "b", "c", "d"].map(|path| ("read", json!({ "path": path })));
     story.answers(5, 1, "", &calls);
-    (0..4).for_each(|call| drop(story.gives(5, 1, call, &"x".repeat(60_000))));
+    for call in 0..4 {
+        story.gives(5, 1, call, &"x".repeat(60_000));
+    }
     let mut living = Living::new(story);
     let room = Room { most: 100_000, aim: 50_000 };
     assert!(living.shorten(room).is_some());
@@ -227,13 +229,13 @@ fn a_model_without_room_is_told_less_once_for_each_time_it_says_so() {
 }
 
 #[test]
-fn a_fork_behind_a_digest_has_another_one_made() {
+fn a_fork_behind_a_recap_has_another_one_made() {
     let mut living = Living::new(planned());
     for turn in 1..=100 {
         living.work(turn);
         living.shorten(SMALL);
     }
-    assert!(living.transcript.entries[0].is_digest());
+    assert!(living.transcript.entries[0].is_recap());
     let nonce = Nonce::from_bytes([0; 5]);
     let forked = SessionEvent::Forked { from: node(5), nonce, left: None, restored: None };
     living.story.add(forked).step(900, "change");
@@ -247,7 +249,7 @@ fn a_fork_behind_a_digest_has_another_one_made() {
 }
 
 #[test]
-fn what_was_refused_and_noted_at_the_step_is_in_the_digest() {
+fn what_was_refused_and_noted_at_the_step_is_in_the_recap() {
     let mut story = planned();
     let reasons = vec![longhaul_events::Reason::new("x", "`notes` are missing", "write notes")];
     let (nonce, retry) = (Nonce::from_bytes([0; 5]), Nonce::from_bytes([1; 5]));

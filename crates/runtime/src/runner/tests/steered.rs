@@ -10,7 +10,8 @@ use longhaul_exec::{Error as ExecError, Finished};
 
 use super::*;
 use crate::commands::acting::{Ear, Heard};
-use crate::runner::agent::{Driving, Hands};
+use crate::runner::agent::{Driving, Hands, StepEnd};
+use crate::runner::asking::Past;
 
 /// Somebody to whom a person speaks while it answers.
 #[derive(Debug)]
@@ -37,8 +38,8 @@ impl Agent for Listener<'_> {
             _ => json!({ "notes": "Done." }),
         };
         let arguments = arguments.as_object().unwrap().clone();
-        let call = Call { tool: tool.to_owned(), arguments, expect_exit: None };
-        Ok(Turn { say: String::new(), calls: vec![call], order: Order::OneByOne, usage: Usage::default() })
+        let call = Call { tool: tool.to_owned(), arguments, expect_exit: None, id: None };
+        Ok(Turn::plain(String::new(), vec![call], Order::OneByOne, Usage::default()))
     }
 
     fn window(&self) -> u64 {
@@ -67,9 +68,13 @@ impl Walls for NoWalls {
     }
 }
 
-/// Has an agent do the step that is out.
 fn drive(home: &Home, agent: &mut Listener<'_>) {
-    let (system, id) = (home.system(), agent.id);
+    have_done(home, agent.id, agent);
+}
+
+/// Has an agent do the step that is out, as a process would that has just taken it over.
+pub(super) fn have_done(home: &Home, id: SessionId, agent: &mut dyn Agent) -> StepEnd {
+    let system = home.system();
     let commands = system.commands().unwrap();
     let session = commands.load_session(id).unwrap();
     let lease = session.lease.as_ref().map(|lease| lease.epoch);
@@ -91,7 +96,9 @@ fn drive(home: &Home, agent: &mut Listener<'_>) {
     };
     let unheard = commands.each_turn(id, |_, _| {}).unwrap().unheard_before(tip.node);
     let (account, meter) = (Account::Turn, None);
-    Driving { agent, account, meter, hands, after_death: false, unheard }.step(&tip, &asked).unwrap();
+    let (node, past) = (tip.node, &Past::default());
+    let mut driving = Driving { agent, account, meter, hands, node, past, after_death: false, unheard };
+    driving.step(&tip, &asked).unwrap()
 }
 
 #[test]

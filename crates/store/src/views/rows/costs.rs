@@ -177,7 +177,8 @@ mod tests {
         assert_eq!(done.0[0].held, Held::default());
         let second = AgentAct::Requested { request: 2, held: held(20) };
         let one_open = costs(&[(1, requested), (1, second), (1, billed("m", 4, held(10)))]);
-        let left: Vec<(u64, u64)> = one_open.0.iter().map(|row| (row.unbilled, row.held.cost_micros)).collect();
+        let left: Vec<(u64, u64)> =
+            one_open.0.iter().map(|row| (row.unbilled, row.held.cost_micros)).collect();
         assert_eq!(left, [(1, 20), (0, 0)]);
     }
 
@@ -187,7 +188,10 @@ mod tests {
         assert_eq!(metered.0.iter().map(|row| row.cost_micros).sum::<u64>(), 4);
         let unmetered = costs(&[(1, answered(Account::Turn)), (1, answered(Account::Turn))]);
         assert_eq!(unmetered.0.len(), 1);
-        assert_eq!((unmetered.0[0].requests, unmetered.0[0].usage.input, &unmetered.0[0].model), (2, 14, &None));
+        assert_eq!(
+            (unmetered.0[0].requests, unmetered.0[0].usage.input, &unmetered.0[0].model),
+            (2, 14, &None)
+        );
     }
 
     #[test]

@@ -21,7 +21,7 @@ const LONGEST_VALUE: usize = 400;
 
 impl Transcript {
     /// The words in the place of what a shortening takes away, in about so many bytes beside the text of the step.
-    pub fn digest(&self, plan: &Shortening, most: u64, read: Read<'_>) -> Result<String, Unread> {
+    pub fn recap(&self, plan: &Shortening, most: u64, read: Read<'_>) -> Result<String, Unread> {
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let outline = &self.outline;
         let mut text = HEAD.to_owned();
@@ -33,7 +33,7 @@ impl Transcript {
         let reports = each(&outline.reports, |report| reported(report, read))?;
         add(&mut text, "Put on record", &shared(reports, most / 4));
         let words =
-            each(&outline.words, |said| Ok(format!("- {}: {}", said.by, in_words(read(&said.words)?))))?;
+            each(&outline.words, |said| Ok(format!("- {}: {}", said.by, in_words(read(&said.said)?))))?;
         add(&mut text, "What people said", &shared(words, most / 4));
         let vars = outline.vars.iter().map(|(name, value)| var(name, value, read));
         let vars = vars.collect::<Result<Vec<_>, Unread>>()?;
@@ -60,12 +60,12 @@ impl Transcript {
             return Ok(String::new());
         }
         let more = files.len().saturating_sub(MOST_FILES);
-        let mut text: String = files.drain(more..).map(|file| format!("- {file}\n")).collect();
+        let mut lines: Vec<String> = files.drain(more..).map(|file| format!("- {file}")).collect();
         if more > 0 {
-            let _ = writeln!(text, "- and {more} before them");
+            lines.push(format!("- and {more} before them"));
         }
-        text.push_str("\nCommands may have changed others: `git status` shows them.");
-        Ok(text)
+        lines.push("\nCommands may have changed others: `git status` shows them.".to_owned());
+        Ok(lines.join("\n"))
     }
 
     fn tell_current(
@@ -127,7 +127,7 @@ fn handed_in(done: &DoneStep, read: Read<'_>) -> Result<String, Unread> {
 }
 
 fn reported(report: &Report, read: Read<'_>) -> Result<String, Unread> {
-    let value = read(&report.report)?;
+    let value = read(&report.value)?;
     let words = |name: &str| value[name].as_str().unwrap_or_default().to_owned();
     Ok(match report.kind {
         ReportKind::Fact => format!("- fact: {} ({})", words("fact"), words("evidence")),
