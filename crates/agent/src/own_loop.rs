@@ -183,7 +183,9 @@ struct Waiting<'a>(&'a dyn Asker);
 impl Watch for Waiting<'_> {
     fn heard(&self, piece: Piece<'_>) {
         match piece {
-            Piece::Said(_) | Piece::Thought(_) | Piece::CallBegun { .. } | Piece::Arguments(_) => self.0.heard(),
+            Piece::Said(_) | Piece::Thought(_) | Piece::CallBegun { .. } | Piece::Arguments(_) => {
+                self.0.heard()
+            }
             Piece::Alive => {}
         }
     }

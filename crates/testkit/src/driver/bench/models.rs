@@ -82,12 +82,17 @@ fn turns_of_a_session(args: &Args) -> Result<Vec<Measured>, Failure> {
     })?;
     let stage = Stage::bare(&args.longhaul)?;
     let started = Started::by(knowing(&server, &mut stage.run_by(AGENT)))?;
-    // It is heard by nobody. One that is heard goes on in its place.
+    // Nobody hears what this runner says. Once it is at work, one that is heard takes its place.
+    until(|| Ok(server.tally().requests > 0))?;
     stage.kill_runners()?;
-    let mut runner = stage.longhaul(&["runner", &started.session, "--log-format", "json"]);
-    let output =
-        knowing(&server, &mut runner).env("LONGHAUL_LOG", "longhaul_runtime::runner=debug").output()?;
-    let heard = heard_after(&String::from_utf8_lossy(&output.stderr));
+    let mut log = String::new();
+    until(|| {
+        let mut runner = stage.longhaul(&["runner", &started.session, "--log-format", "json"]);
+        let runner = knowing(&server, &mut runner).env("LONGHAUL_LOG", "longhaul_runtime::runner=debug");
+        log.push_str(&String::from_utf8_lossy(&runner.output()?.stderr));
+        Ok(stage.finished()? == 1)
+    })?;
+    let heard = heard_after(&log);
     let mut samples = samples.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if stage.completed()? != 1 || heard.len() < TURNS || samples.len() < heard.len() {
         let (heard, samples) = (heard.len(), samples.len());
@@ -165,7 +170,10 @@ fn of_hands(args: &Args) -> Result<f64, Failure> {
     let server = ModelServer::playing(Vec::new())?;
     let stage = Stage::bare(&args.longhaul)?;
     let program = json!(["sh", "-c", include_str!("models/agent.sh")]);
-    stage.know("hands", &format!("kind: acp\ncommand: {program}\nprovider: anthropic\nmodel: claude-haiku\n"))?;
+    stage.know(
+        "hands",
+        &format!("kind: acp\ncommand: {program}\nprovider: anthropic\nmodel: claude-haiku\n"),
+    )?;
     let mut worktrees: Vec<PathBuf> = Vec::new();
     for _ in 0..SESSIONS {
         worktrees.push(Started::by(knowing(&server, &mut stage.run_by("hands")))?.worktree);
