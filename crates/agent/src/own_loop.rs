@@ -184,7 +184,7 @@ impl Watch for Waiting<'_> {
     fn heard(&self, piece: Piece<'_>) {
         match piece {
             Piece::Said(_) | Piece::Thought(_) | Piece::CallBegun { .. } | Piece::Arguments(_) => {
-                self.0.heard()
+                self.0.heard();
             }
             Piece::Alive => {}
         }

@@ -33,6 +33,8 @@ pub(super) fn turns(args: &Args) -> Result<Vec<Bar>, Failure> {
     let stage = Stage::set(&args.longhaul, &script)?;
     let session = stage.start()?.session;
     // Whoever looks at a list of sessions takes part in the work on the store; whoever looks for processes does not.
+    // It may be there only a moment after it was started.
+    until(|| Ok(!stage.runners()?.is_empty()))?;
     until(|| Ok(stage.runners()?.is_empty()))?;
     let acts = stage.acts(&session)?;
     let answers = acts.iter().enumerate().filter(|(_, act)| act.did == "answered");

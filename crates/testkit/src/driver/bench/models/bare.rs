@@ -16,12 +16,12 @@ pub(super) fn until_first_piece(server: SocketAddr, asked: &Asked) -> io::Result
     let start = Instant::now();
     let mut stream = TcpStream::connect(server)?;
     stream.set_nodelay(true)?;
-    let mut request = format!("POST {} HTTP/1.1\r\nhost: {server}\r\n", asked.path);
+    let mut request = Vec::new();
+    write!(request, "POST {} HTTP/1.1\r\nhost: {server}\r\n", asked.path)?;
     for (name, value) in asked.headers.iter().filter(|(name, _)| !OF_THE_WAY.contains(&&**name)) {
-        request.push_str(&format!("{name}: {value}\r\n"));
+        write!(request, "{name}: {value}\r\n")?;
     }
-    request.push_str(&format!("content-length: {}\r\n\r\n", asked.bytes.len()));
-    let mut request = request.into_bytes();
+    write!(request, "content-length: {}\r\n\r\n", asked.bytes.len())?;
     request.extend_from_slice(&asked.bytes);
     stream.write_all(&request)?;
     let mut came = Vec::new();
