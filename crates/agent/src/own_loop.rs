@@ -181,8 +181,13 @@ impl<M: Mind> Agent for OwnLoop<M> {
 struct Waiting<'a>(&'a dyn Asker);
 
 impl Watch for Waiting<'_> {
-    fn heard(&self, _piece: Piece<'_>) {
-        self.0.heard();
+    fn heard(&self, piece: Piece<'_>) {
+        match piece {
+            Piece::Said(_) | Piece::Thought(_) | Piece::CallBegun { .. } | Piece::Arguments(_) => {
+                self.0.heard();
+            }
+            Piece::Alive => {}
+        }
     }
 
     fn is_wanted(&self) -> bool {

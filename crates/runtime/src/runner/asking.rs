@@ -68,6 +68,8 @@ impl Past {
 struct Asking<'a> {
     hands: &'a Hands<'a>,
     past: &'a Past,
+    since: Instant,
+    has_heard: Cell<bool>,
 }
 
 impl Asker for Asking<'_> {
@@ -91,7 +93,12 @@ impl Asker for Asking<'_> {
         self.hands.system.patience().turn
     }
 
-    fn heard(&self) {}
+    fn heard(&self) {
+        if !self.has_heard.replace(true) {
+            let us = u64::try_from(self.since.elapsed().as_micros()).unwrap_or(u64::MAX);
+            tracing::debug!(us, session = %self.hands.id, "the first of an answer came");
+        }
+    }
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
@@ -106,10 +113,11 @@ impl Driving<'_> {
         question: Question<'_>,
         conversation: &mut Conversation,
     ) -> Result<Reply, Error> {
+        let since = Instant::now();
         let Question { turn, asked, prompt } = question;
         let told = self.hands.told(conversation)?;
         let hands = &self.hands;
-        let asker = Asking { hands, past: self.past };
+        let asker = Asking { hands, past: self.past, since, has_heard: Cell::new(false) };
         let silence = Silence::Endured(&|ms| hands.endure(ms));
         let answers = conversation.last_answers();
         let request = TurnRequest { asked, answers: &answers, told: &told, silence, asker: &asker };

@@ -93,11 +93,12 @@ pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
     let Unanswered { whom, fault, waits } = unanswered;
     let resume = format!("`longhaul session resume {id} --budget same`");
     let again = |first: &str| format!("{first} {resume}");
+    let check = whom.map_or_else(String::new, |whom| format!(" (`longhaul agent check {whom}` tells how)"));
     let (code, message, fix) = match fault {
         TurnFault::Auth => (
             ParkCode::Auth,
             "the provider does not accept the key".to_owned(),
-            again("set a key that it accepts, then"),
+            again(&format!("set a key that it accepts{check}, then")),
         ),
         TurnFault::UsageLimit => return used_up(id, waits),
         TurnFault::RateLimit | TurnFault::Overloaded => {
@@ -106,7 +107,7 @@ pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
         TurnFault::Network => (
             ParkCode::NoAnswer,
             "the provider cannot be reached".to_owned(),
-            again("see whether there is a network, then"),
+            again(&format!("see to it that it can be{check}, then")),
         ),
         TurnFault::Stalled | TurnFault::CutOff | TurnFault::Garbage => (
             ParkCode::NoAnswer,
@@ -121,7 +122,9 @@ pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
         TurnFault::BadRequest => (
             ParkCode::NoAnswer,
             "the provider does not take what it is asked".to_owned(),
-            again("see what it says with `longhaul session tail`, put the agent's settings right, then"),
+            again(&format!(
+                "see what it says with `longhaul session show {id}`, put the agent's settings right, then"
+            )),
         ),
         TurnFault::OverCap => (
             ParkCode::BudgetTokens,

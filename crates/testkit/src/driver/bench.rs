@@ -4,8 +4,11 @@ mod append;
 mod cli;
 mod many;
 mod mcp;
+mod memory;
+mod models;
 mod rehearsal;
 mod sandbox;
+mod stage;
 pub(super) mod walk;
 mod watching;
 mod workflows;
@@ -59,6 +62,8 @@ const BENCHES: &[Bench] = &[
     Bench { names: rehearsal::TURN_NAMES, run: rehearsal::turns },
     Bench { names: rehearsal::GO_ON_NAMES, run: rehearsal::go_on },
     Bench { names: rehearsal::MANY_NAMES, run: rehearsal::many },
+    Bench { names: models::TOKEN_NAMES, run: models::first_token },
+    Bench { names: models::MEMORY_NAMES, run: models::session_memory },
     Bench { names: walk::PROCESS_NAMES, run: walk::processes },
     Bench { names: append::NAMES, run: append::run },
     Bench { names: walk::NAMES, run: walk::run },

@@ -83,6 +83,15 @@ fn arguments_that_are_no_json_are_answered_with_what_is_wrong() {
 }
 
 #[test]
+fn a_key_that_is_not_accepted_is_told_with_the_command_that_says_how_to_set_one() {
+    let world = always(Fault::Auth);
+    let told = one(&world.run(&AGENT));
+    let park = parked(&world, &id_of(&told)).unwrap();
+    let fix = park["reasons"][0]["fix"].as_str().unwrap();
+    assert!(fix.contains(&format!("`longhaul agent check {}`", AGENT[1])), "{fix}");
+}
+
+#[test]
 fn whoever_cannot_be_asked_is_followed_by_the_next_of_the_chain() {
     let world = World::new(|asked| match asked.protocol {
         Protocol::Messages => Answer::fail(Fault::Auth),

@@ -1,9 +1,6 @@
 //! Sessions that the rehearsal agent drives: what a turn costs beside its call, how soon another runner goes on, and
 //! what fifty sessions at once need.
 
-mod memory;
-mod stage;
-
 use std::fs;
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -11,8 +8,8 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use self::memory::Memory;
-use self::stage::{Act, Stage, until};
+use super::memory::Memory;
+use super::stage::{Act, Stage, until};
 use super::{Args, Bar, Limit, median, quantile};
 use crate::driver::Failure;
 
@@ -36,6 +33,8 @@ pub(super) fn turns(args: &Args) -> Result<Vec<Bar>, Failure> {
     let stage = Stage::set(&args.longhaul, &script)?;
     let session = stage.start()?.session;
     // Whoever looks at a list of sessions takes part in the work on the store; whoever looks for processes does not.
+    // It may be there only a moment after it was started.
+    until(|| Ok(!stage.runners()?.is_empty()))?;
     until(|| Ok(stage.runners()?.is_empty()))?;
     let acts = stage.acts(&session)?;
     let answers = acts.iter().enumerate().filter(|(_, act)| act.did == "answered");

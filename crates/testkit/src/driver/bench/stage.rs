@@ -1,4 +1,4 @@
-//! A home, a repository and a script to play in it, through the product's own binary.
+//! A home and a repository with work to do in it, through the product's own binary.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,18 +11,20 @@ use longhaul_runtime::{Places, Reader, Settings, System};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::super::cli::finish;
+use super::cli::finish;
 use crate::driver::Failure;
 use crate::processes::command;
 
 const WORKFLOW: &str =
     "longhaul: 1\nid: bench.run\nname: Bench\nversion: 1.0.0\nsteps: [ { id: work, prompt: Work. } ]\n";
 
+const RUN: &[&str] = &["run", "--workflow", "bench.run", "--goal", "measure", "--json"];
+
 /// Far more than any of it takes; a bench that hangs says so instead.
 const PATIENCE: Duration = Duration::from_mins(5);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Where sessions are rehearsed.
+/// Where sessions are driven.
 #[derive(Debug)]
 pub(super) struct Stage {
     folder: TempDir,
@@ -33,6 +35,7 @@ pub(super) struct Stage {
 #[derive(Debug)]
 pub(super) struct Started {
     pub(super) session: String,
+    pub(super) worktree: PathBuf,
 }
 
 /// What is on record of one act.
@@ -48,13 +51,19 @@ pub(super) struct Act {
 }
 
 impl Stage {
-    /// Makes all of it; `turns` is the list of a cassette.
+    /// With a script to play; `turns` is the list of a cassette.
     pub(super) fn set(longhaul: &Path, turns: &str) -> Result<Self, Failure> {
+        let stage = Self::bare(longhaul)?;
+        fs::write(stage.cassette(), format!("cassette: 1\nturns:\n{turns}"))?;
+        Ok(stage)
+    }
+
+    /// With nobody in it yet.
+    pub(super) fn bare(longhaul: &Path) -> Result<Self, Failure> {
         let stage = Self { folder: tempfile::tempdir()?, longhaul: longhaul.canonicalize()? };
         let workflows = Places::under(&stage.home()).config.join("workflows");
         fs::create_dir_all(&workflows)?;
         fs::write(workflows.join("bench.run.yml"), WORKFLOW)?;
-        fs::write(stage.folder.path().join("run.yml"), format!("cassette: 1\nturns:\n{turns}"))?;
         fs::create_dir_all(stage.repository())?;
         fs::write(stage.repository().join("login.sh"), "test 1 -gt 1\n")?;
         for words in [&["init", "--quiet"][..], &["add", "."], &["commit", "--quiet", "--message=one"]] {
@@ -69,6 +78,17 @@ impl Stage {
 
     fn repository(&self) -> PathBuf {
         self.folder.path().join("repository")
+    }
+
+    fn cassette(&self) -> PathBuf {
+        self.folder.path().join("run.yml")
+    }
+
+    /// Adds an agent to those that are known there.
+    pub(super) fn know(&self, name: &str, definition: &str) -> Result<(), Failure> {
+        let agents = Places::under(&self.home()).config.join("agents");
+        fs::create_dir_all(&agents)?;
+        Ok(fs::write(agents.join(format!("{name}.yml")), definition)?)
     }
 
     fn git(&self, words: &[&str]) -> Command {
@@ -88,16 +108,20 @@ impl Stage {
 
     /// `longhaul run` with the script, and more words.
     pub(super) fn run(&self, more: &[&str]) -> Command {
-        let mut run = self.longhaul(&["run", "--workflow", "bench.run", "--goal", "measure", "--json"]);
-        run.arg("--cassette").arg(self.folder.path().join("run.yml")).args(more);
+        let mut run = self.longhaul(RUN);
+        run.arg("--cassette").arg(self.cassette()).args(more);
+        run
+    }
+
+    /// `longhaul run` with an agent that is no rehearsal, under way when it returns.
+    pub(super) fn run_by(&self, agent: &str) -> Command {
+        let mut run = self.longhaul(RUN);
+        run.args(["--detach", "--budget", "tokens=50000k,turns=1000", "--agent", agent]);
         run
     }
 
     pub(super) fn start(&self) -> Result<Started, Failure> {
-        let output = self.run(&["--detach"]).output()?;
-        let told: Value = serde_json::from_slice(&output.stdout)
-            .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&output.stderr)))?;
-        Ok(Started { session: told["sessionId"].as_str().ok_or("it did not start")?.to_owned() })
+        Started::by(&mut self.run(&["--detach"]))
     }
 
     fn reader(&self) -> Result<Option<Reader>, Failure> {
@@ -166,6 +190,16 @@ impl Stage {
             nix::sys::signal::kill(process, nix::sys::signal::Signal::SIGKILL)?;
         }
         Ok(())
+    }
+}
+
+impl Started {
+    pub(super) fn by(run: &mut Command) -> Result<Self, Failure> {
+        let output = run.output()?;
+        let told: Value = serde_json::from_slice(&output.stdout)
+            .map_err(|error| format!("{error}: {}", String::from_utf8_lossy(&output.stderr)))?;
+        let text = |field: &str| told[field].as_str().ok_or("it did not start");
+        Ok(Self { session: text("sessionId")?.to_owned(), worktree: text("worktree")?.into() })
     }
 }
 
