@@ -30,7 +30,7 @@ pub use head::{Head, head, resolve};
 pub use object_id::ObjectId;
 pub use snapshot::{
     Change, ChangeKind, Kept, LeftOut, Merged, News, Restored, Since, Snapshot, Snapshots, TakeSnapshot,
-    Target,
+    Target, can_be_taken as snapshots_can_be_taken,
 };
 pub use version::{Version, version};
 pub use whereabouts::{Whereabouts, linked_worktrees, whereabouts};

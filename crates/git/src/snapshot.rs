@@ -72,12 +72,19 @@ pub enum News {
     AsBefore,
 }
 
+/// The git that is here, if snapshots can be taken with it.
+pub fn can_be_taken() -> Result<Version, Error> {
+    let found = version()?;
+    if found < NEEDED {
+        return Err(Error::GitOlderThan { needed: "snapshots", version: "2.41" });
+    }
+    Ok(found)
+}
+
 impl Snapshots {
     /// Opens the repository in `folder`, which is made if it is not there.
     pub fn open(folder: &Path, main: &Repository) -> Result<Self, Error> {
-        if version()? < NEEDED {
-            return Err(Error::GitOlderThan { needed: "snapshots", version: "2.41" });
-        }
+        can_be_taken()?;
         if !folder.join("HEAD").is_file() {
             make(folder, main)?;
         }

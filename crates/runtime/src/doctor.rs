@@ -129,8 +129,13 @@ pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
 }
 
 fn git() -> Diagnosis {
-    match longhaul_git::version() {
+    match longhaul_git::snapshots_can_be_taken() {
         Ok(version) => healthy("git", version.to_string()),
+        Err(error @ longhaul_git::Error::GitOlderThan { .. }) => {
+            let remedy =
+                "install a newer git; until then `longhaul run` refuses to start, and all else works";
+            warning("git", error.to_string(), remedy)
+        }
         Err(error) => from_error("git", &error.into()),
     }
 }

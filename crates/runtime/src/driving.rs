@@ -77,6 +77,7 @@ impl System {
             playable(script)?;
         }
         workspaces::locate(self.directory())?;
+        longhaul_git::snapshots_can_be_taken()?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
         let start = self.prepared(commands, new.walk)?;

@@ -1,6 +1,7 @@
 //! What somebody meets who has an agent of ours do something for the first time: counts that agree, and words that lead on.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde_json::{Value, json};
 
@@ -261,4 +262,24 @@ fn a_run_on_a_full_disk_says_that_the_disk_is_full() {
     let told = on_a_small_disk(&home, &script);
     assert_eq!(told.code, Some(4), "{told}");
     assert!(told.stdout.contains("error[E0105]: the disk is full"), "{told}");
+}
+
+#[test]
+fn a_git_that_is_too_old_is_named_before_anything_is_started() {
+    let home = prepared(THREE);
+    let folder = home.join("old");
+    fs::create_dir(&folder).unwrap();
+    let real = std::env::var("PATH").unwrap();
+    let script = format!(
+        "#!/bin/sh\nlast=''\nfor word; do last=$word; done\n[ \"$last\" = version ] && {{ echo git version 2.39.5; exit; }}\nPATH='{real}' exec git \"$@\"\n"
+    );
+    fs::write(folder.join("git"), script).unwrap();
+    fs::set_permissions(folder.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{real}", folder.display());
+    let arguments = arguments(&home);
+    let refused = home.run(&words(&arguments)).inside("repo").variable("PATH", &path).go();
+    assert!(refused.stderr.contains("needs git 2.41 or later"), "{}", refused.stderr);
+    assert!(home.longhaul(&["session", "list", "--all", "--json"]).succeeded().rows().is_empty());
+    let doctor = home.run(&["doctor"]).inside("repo").variable("PATH", &path).go();
+    assert!(doctor.stdout.contains("`longhaul run` refuses to start"), "{}", doctor.stdout);
 }
