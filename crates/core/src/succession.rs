@@ -162,9 +162,14 @@ mod tests {
                 Then::Ask(_) => panic!("there is a fourth"),
             }
         };
-        use TurnFault::{Auth, BadRequest, Garbage, Network};
-        assert_eq!(passed([Auth, Network, Garbage]), (1, Network));
-        assert_eq!(passed([Auth, BadRequest, Garbage]), (0, Auth));
+        assert_eq!(
+            passed([TurnFault::Auth, TurnFault::Network, TurnFault::Garbage]),
+            (1, TurnFault::Network)
+        );
+        assert_eq!(
+            passed([TurnFault::Auth, TurnFault::BadRequest, TurnFault::Garbage]),
+            (0, TurnFault::Auth)
+        );
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl System {
                 Ok(true) => woken.push(id),
                 Ok(false) => {}
                 Err(error) => {
-                    tracing::warn!(%error, session = %id, "could not go on with a session that is due")
+                    tracing::warn!(%error, session = %id, "could not go on with a session that is due");
                 }
             }
         }

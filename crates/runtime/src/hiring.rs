@@ -88,13 +88,13 @@ impl System {
         let of_tier = tier.map(|tier| self.tier(roster, tier)?.ok_or_else(|| no_tier(tier))).transpose()?;
         match (name, of_tier) {
             (None, Some(chain)) => Ok(chain),
-            (Some(name), None) => self.chain(roster, &[name.to_owned()]),
+            (Some(name), None) => chain(roster, &[name.to_owned()]),
             (Some(name), Some(chain)) => {
                 let definition = with_model_of(roster.resolve(name)?, &chain)?;
                 Ok(Succession::new(vec![definition]).expect("there is one"))
             }
             (None, None) => match self.config()?.agents.default {
-                Some(name) => self.chain(roster, &[name]),
+                Some(name) => chain(roster, &[name]),
                 None => Err(HiringError::NobodyNamed.into()),
             },
         }
@@ -103,13 +103,8 @@ impl System {
     fn tier(&self, roster: &Roster, tier: ModelTier) -> Result<Option<Succession>, Error> {
         match self.config()?.agents.tier(tier) {
             [] => Ok(None),
-            names => self.chain(roster, names).map(Some),
+            names => chain(roster, names).map(Some),
         }
-    }
-
-    fn chain(&self, roster: &Roster, names: &[String]) -> Result<Succession, Error> {
-        let members = roster.chain(names.iter().map(String::as_str))?;
-        Succession::new(members).ok_or_else(|| HiringError::NobodyNamed.into())
     }
 
     /// A provider where it is for this session, whatever a variable says later.
@@ -138,6 +133,11 @@ impl System {
         }
         Ok(rates)
     }
+}
+
+fn chain(roster: &Roster, names: &[String]) -> Result<Succession, Error> {
+    let members = roster.chain(names.iter().map(String::as_str))?;
+    Succession::new(members).ok_or_else(|| HiringError::NobodyNamed.into())
 }
 
 /// The tiers that steps of a workflow want.

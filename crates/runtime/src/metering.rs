@@ -151,7 +151,7 @@ impl SessionMeter {
             held: open.held,
         };
         let commands = opened(&mut state.commands, &self.settings)?;
-        if let Some(free) = commands.bill(self.session, bill, open.price)? {
+        if let Some(free) = commands.bill(self.session, &bill, open.price)? {
             state.ledger.set_free(free);
         }
         Ok(())

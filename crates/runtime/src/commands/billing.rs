@@ -63,10 +63,10 @@ impl Commands {
     }
 
     /// Puts on record what a request used, and says what is free after it.
-    pub(crate) fn bill(&self, id: SessionId, bill: AgentAct, price: Price) -> Result<Option<Free>, Error> {
+    pub(crate) fn bill(&self, id: SessionId, bill: &AgentAct, price: Price) -> Result<Option<Free>, Error> {
         self.decide(id, &Contents::default(), |session| {
             let mut after = session.clone();
-            after.spent.add(&bill);
+            after.spent.add(bill);
             let free = self.free(&after, price)?;
             Ok(Decided::Events(session.decide(Command::Settle { node: None, act: bill.clone() })?, free))
         })

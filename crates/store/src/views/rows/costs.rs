@@ -157,6 +157,7 @@ mod tests {
             ms: 1,
             cost_micros: 9,
             account,
+            echo: None,
         }
     }
 
