@@ -120,32 +120,8 @@ impl Driving<'_> {
             match conversation.next() {
                 Next::Ask { turn, pause_ms } => {
                     self.hands.wait_for_room(pause_ms);
-                    if self.hands.stop.is_stopped() {
-                        return Ok(StepEnd::Over);
-                    }
                     let question = Question { turn, asked, prompt: &prompt };
-                    let acts = match self.ask(question, &mut conversation)? {
-                        Reply::Came(acts) => acts,
-                        Reply::Cut(act, reason) => {
-                            self.hands.record(&mut conversation, &[act])?;
-                            if self.hands.park(reason, ear)? == Way::Left {
-                                return Ok(StepEnd::Over);
-                            }
-                            continue;
-                        }
-                        Reply::TooMuch(reason) => {
-                            if self.hands.park(reason, ear)? == Way::Left {
-                                return Ok(StepEnd::Over);
-                            }
-                            continue;
-                        }
-                        Reply::CalledOff => continue,
-                        Reply::Left(act) => {
-                            self.hands.commands.settle(self.hands.id, self.node, &act)?;
-                            return Ok(StepEnd::Over);
-                        }
-                    };
-                    if self.hands.go_on(&mut ear, &mut conversation, acts)? == Way::Left {
+                    if self.hear(question, &mut ear, &mut conversation)? == Way::Left {
                         return Ok(StepEnd::Over);
                     }
                 }
@@ -177,6 +153,31 @@ impl Driving<'_> {
             }
         }
         Ok(StepEnd::Over)
+    }
+
+    /// Asks for a turn, puts on record what came of it, and does what it wants done.
+    fn hear(
+        &mut self,
+        question: Question<'_>,
+        ear: &mut Ear,
+        conversation: &mut Conversation,
+    ) -> Result<Way, Error> {
+        if self.hands.stop.is_stopped() {
+            return Ok(Way::Stays);
+        }
+        match self.ask(question, conversation)? {
+            Reply::Came(acts) => self.hands.go_on(ear, conversation, acts),
+            Reply::Cut(act, reason) => {
+                self.hands.record(conversation, &[act])?;
+                self.hands.park(reason, *ear)
+            }
+            Reply::TooMuch(reason) => self.hands.park(reason, *ear),
+            Reply::CalledOff => Ok(Way::Stays),
+            Reply::Left(act) => {
+                self.hands.commands.settle(self.hands.id, self.node, &act)?;
+                Ok(Way::Left)
+            }
+        }
     }
 }
 
