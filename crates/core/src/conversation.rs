@@ -144,8 +144,8 @@ impl Conversation {
             | AgentAct::Billed { .. }
             | AgentAct::Compacted { .. }
             | AgentAct::Observed { .. } => {}
-            // Somebody else may know an answer; whoever gave it means to go on wants to try again; or there are means again
-            // by themselves.
+            // Somebody else may know an answer. Whoever gave it means to go on wants to try again; or there are means again by
+            // themselves.
             AgentAct::Assigned { .. } | AgentAct::Budgeted { .. } | AgentAct::Woken => self.faults.clear(),
             AgentAct::Answered { turn, calls, order, usage, .. } => {
                 let calls_are_none = calls.is_empty();

@@ -154,7 +154,6 @@ mod tests {
 
     #[test]
     fn without_a_limit_that_comes_back_what_may_pass_is_told_else_the_first() {
-        use TurnFault::{Auth, BadRequest, Garbage, Network};
         let passed = |faults: [TurnFault; 3]| {
             let second = asked(chain().pass_over(faults[0], None));
             let third = asked(second.pass_over(faults[1], None));
@@ -163,8 +162,14 @@ mod tests {
                 Then::Ask(_) => panic!("there is a fourth"),
             }
         };
-        assert_eq!(passed([Auth, Network, Garbage]), (1, Network));
-        assert_eq!(passed([Auth, BadRequest, Garbage]), (0, Auth));
+        assert_eq!(
+            passed([TurnFault::Auth, TurnFault::Network, TurnFault::Garbage]),
+            (1, TurnFault::Network)
+        );
+        assert_eq!(
+            passed([TurnFault::Auth, TurnFault::BadRequest, TurnFault::Garbage]),
+            (0, TurnFault::Auth)
+        );
     }
 
     #[test]

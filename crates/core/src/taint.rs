@@ -141,15 +141,15 @@ impl Verdict {
 /// What a tainted session may have, by who works in it.
 pub const fn verdict(worker: Worker, thing: Thing) -> Verdict {
     match (thing, worker) {
-        (Thing::Models, Worker::OwnLoop | Worker::Hands)
-        | (Thing::PackageHosts, Worker::OwnLoop | Worker::Hands | Worker::Rehearsal) => Verdict::Given,
-        (Thing::Models, Worker::Rehearsal)
-        | (Thing::OwnCredentials, Worker::Rehearsal | Worker::OwnLoop | Worker::Hands) => Verdict::Unasked,
         // Whoever signs in by itself cannot work without, and what it signs in with could be told to anybody.
         (_, Worker::SignsIn) | (Thing::OpenNetwork | Thing::WeakWalls, _) => Verdict::Refused,
-        (Thing::Secrets | Thing::SecretFiles | Thing::ForgeTokens | Thing::OtherHosts | Thing::Caches, _) => {
-            Verdict::Withheld
-        }
+        (Thing::Models, Worker::OwnLoop | Worker::Hands) | (Thing::PackageHosts, _) => Verdict::Given,
+        (Thing::Models, Worker::Rehearsal)
+        | (Thing::OwnCredentials, Worker::Rehearsal | Worker::OwnLoop | Worker::Hands) => Verdict::Unasked,
+        (
+            Thing::Secrets | Thing::SecretFiles | Thing::ForgeTokens | Thing::OtherHosts | Thing::Caches,
+            Worker::Rehearsal | Worker::OwnLoop | Worker::Hands,
+        ) => Verdict::Withheld,
     }
 }
 

@@ -139,15 +139,11 @@ pub enum Error {
     #[error(transparent)]
     Driven(#[from] DrivenError),
     #[error(transparent)]
-    Hiring(#[from] HiringError),
-    #[error(transparent)]
     Gateway(#[from] longhaul_gateway::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
     Leftovers(#[source] longhaul_exec::Error),
     #[error("the checkout of the session cannot be worked in: {0}")]
     Tool(#[source] longhaul_agent::tools::Broken),
-    #[error(transparent)]
-    PastUnreadable(longhaul_core::transcript::Unread),
     #[error(transparent)]
     Cassette(#[from] longhaul_core::cassette::Error),
     #[error(transparent)]
@@ -188,9 +184,15 @@ pub enum Kind {
     Bug,
 }
 
+impl From<HiringError> for Error {
+    fn from(error: HiringError) -> Self {
+        Self::Driven(DrivenError::Hiring(error))
+    }
+}
+
 impl From<longhaul_core::taint::Refusal> for Error {
     fn from(refusal: longhaul_core::taint::Refusal) -> Self {
-        Self::Hiring(refusal.into())
+        HiringError::Tainted(refusal).into()
     }
 }
 
@@ -241,7 +243,6 @@ impl Error {
             Self::NoKey { .. } => "E0911",
             Self::Roster(_) | Self::NoAgent(_) | Self::Adding(_) => "E0910",
             Self::Driven(error) => return error.code(),
-            Self::Hiring(error) => error.code(),
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
             | Self::ReadFile { .. }
@@ -252,7 +253,6 @@ impl Error {
             | Self::Runner(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
-            | Self::PastUnreadable(_)
             | Self::Sandboxed(_)
             | Self::TooShortToRedact(_)
             | Self::TooManyConflicts
@@ -282,7 +282,6 @@ impl Error {
             Self::Workflow(problem) => problem.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
-            Self::Hiring(error) => error.kind(),
             Self::Adding(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
             Self::MalformedHandle(_)
@@ -332,7 +331,6 @@ impl Error {
             | Self::DamagedSession { .. }
             | Self::Runner(_)
             | Self::Leftovers(_)
-            | Self::PastUnreadable(_)
             | Self::Tool(_)
             | Self::Sandboxed(_)
             | Self::Gateway(_)

@@ -247,7 +247,7 @@ impl Driven<'_> {
     /// What walls need is not to be had: a person has to put that right, and nobody tries in vain until then.
     fn give_up_without_walls(&self, error: Error) -> Result<(), Error> {
         let reason = match &error {
-            Error::Hiring(_) | Error::NoKey { .. } | Error::Roster(_) => {
+            Error::Driven(DrivenError::Hiring(_)) | Error::NoKey { .. } | Error::Roster(_) => {
                 giving_up::could_not(self.id, &error)
             }
             _ => None,

@@ -88,9 +88,7 @@ impl Session {
             Command::Assign { actor, agent, settings, taint, budget } => {
                 self.assign(actor, AgentAct::Assigned { agent, settings, because: None, taint }, budget)
             }
-            Command::Settle { node, act } => {
-                Ok(vec![SessionEvent::Agent { node: node.or(self.node()), act }])
-            }
+            Command::Settle { node, act } => Ok(self.settle(node, act)),
             Command::Wake { node, nonce, now } => self.wake(node, nonce, now),
             Command::SetBudget { budget, nonce } => self.set_budget(budget, nonce),
             Command::Steer { words, by, nonce } => self.steer(AgentAct::Steered { words, by }, nonce),
@@ -277,6 +275,10 @@ impl Session {
             *due = waits;
         }
         Ok(events)
+    }
+
+    fn settle(&self, node: Option<NodeId>, act: AgentAct) -> Vec<SessionEvent> {
+        vec![SessionEvent::Agent { node: node.or(self.node()), act }]
     }
 
     /// The node makes it happen once for each time that it was parked.

@@ -1,4 +1,4 @@
-//! What a session has used, and what is held for requests whose bill is not there yet.
+//! What a session has used: what was billed, and what is only held for requests that have no bill yet.
 
 #[cfg(test)]
 mod tests;
@@ -68,3 +68,6 @@ impl Spent {
 fn is_nothing(number: &u64) -> bool {
     *number == 0
 }
+
+#[cfg(test)]
+mod tests;

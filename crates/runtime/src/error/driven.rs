@@ -2,7 +2,7 @@
 
 use longhaul_events::SessionId;
 
-use super::Kind;
+use super::{HiringError, Kind};
 
 #[derive(Debug, thiserror::Error)]
 pub enum DrivenError {
@@ -32,23 +32,35 @@ pub enum DrivenError {
     TooMuchToSay(usize),
     #[error("there is nothing to say; give a text, `-` or `@FILE`")]
     NothingToSay,
+    #[error(transparent)]
+    Hiring(#[from] HiringError),
+    #[error(transparent)]
+    PastUnreadable(longhaul_core::transcript::Unread),
 }
 
 impl DrivenError {
     pub(super) const fn code(&self) -> Option<&'static str> {
         match self {
+            Self::Hiring(error) => Some(error.code()),
             Self::NoWalls { .. } => Some("E0801"),
             Self::UnfitCache { .. } => Some("E0802"),
             Self::NotDriven { .. } | Self::NothingToReplay(_) => Some("E0220"),
-            Self::NoCheckout(_) | Self::RunnerDies(_) | Self::TooMuchToSay(_) | Self::NothingToSay => None,
+            Self::PastUnreadable(_)
+            | Self::NoCheckout(_)
+            | Self::RunnerDies(_)
+            | Self::TooMuchToSay(_)
+            | Self::NothingToSay => None,
         }
     }
 
     pub(super) const fn kind(&self) -> Kind {
         match self {
+            Self::Hiring(error) => error.kind(),
             Self::TooMuchToSay(_) | Self::NothingToSay | Self::UnfitCache { .. } => Kind::Usage,
             Self::NotDriven { .. } | Self::NothingToReplay(_) => Kind::Refused,
-            Self::NoCheckout(_) | Self::RunnerDies(_) | Self::NoWalls { .. } => Kind::Environment,
+            Self::PastUnreadable(_) | Self::NoCheckout(_) | Self::RunnerDies(_) | Self::NoWalls { .. } => {
+                Kind::Environment
+            }
         }
     }
 }

@@ -121,7 +121,7 @@ impl Driving<'_> {
                 Next::Ask { turn, pause_ms } => {
                     self.hands.wait_for_room(pause_ms);
                     let question = Question { turn, asked, prompt: &prompt };
-                    if self.turn(question, &mut ear, &mut conversation)? == Way::Left {
+                    if self.hear(question, &mut ear, &mut conversation)? == Way::Left {
                         return Ok(StepEnd::Over);
                     }
                 }
@@ -155,15 +155,15 @@ impl Driving<'_> {
         Ok(StepEnd::Over)
     }
 
-    /// Asks for one turn, and does what it wants done.
-    fn turn(
+    /// Asks for a turn, puts on record what came of it, and does what it wants done.
+    fn hear(
         &mut self,
         question: Question<'_>,
         ear: &mut Ear,
         conversation: &mut Conversation,
     ) -> Result<Way, Error> {
         if self.hands.stop.is_stopped() {
-            return Ok(Way::Left);
+            return Ok(Way::Stays);
         }
         match self.ask(question, conversation)? {
             Reply::Came(acts) => self.hands.go_on(ear, conversation, acts),

@@ -15,7 +15,7 @@ use serde_json::Value;
 use super::agent::{Driving, Hands, elapsed};
 use super::limits::{self, estimate};
 use crate::commands::Commands;
-use crate::error::Error;
+use crate::error::{DrivenError, Error};
 
 /// What came of asking for a turn.
 pub(super) enum Reply {
@@ -183,7 +183,7 @@ fn came_to_nothing(turn: u32, fault: &Fault, ms: u64, refusal: Option<Reason>) -
         (Some(reason), _) => Reply::Cut(failed(TurnFault::OverCap), reason),
         (None, Some(kind)) => Reply::Came(vec![failed(kind)]),
         (None, None) => match fault {
-            Fault::Unread(unread) => return Err(Error::PastUnreadable(unread.clone())),
+            Fault::Unread(unread) => return Err(DrivenError::PastUnreadable(unread.clone()).into()),
             _ => Reply::CalledOff,
         },
     })

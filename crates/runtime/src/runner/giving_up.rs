@@ -59,7 +59,11 @@ pub(super) fn could_not(id: SessionId, error: &Error) -> Option<Reason> {
         (ParkCode::CheckoutGone, restore)
     } else if matches!(
         error,
-        Error::Cassette(_) | Error::Budget(_) | Error::Hiring(_) | Error::NoKey { .. } | Error::Roster(_)
+        Error::Cassette(_)
+            | Error::Budget(_)
+            | Error::Driven(DrivenError::Hiring(_))
+            | Error::NoKey { .. }
+            | Error::Roster(_)
     ) {
         (ParkCode::NoAgent, again)
     } else {
