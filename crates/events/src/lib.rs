@@ -16,7 +16,8 @@ mod walk;
 mod workspace;
 
 pub use agent::{
-    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Caps, Held, ModelUsage, Taint, TokenCount, TurnFault,
+    Account, AgentAct, AgentCall, CallOrder, CallOutcome, Caps, Held, ModelUsage, Taint, TokenCount,
+    TurnFault,
 };
 pub use base32::{decode_base32, encode_base32};
 pub use checkout::{CheckoutKind, OwnCheckout};

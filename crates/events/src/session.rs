@@ -434,8 +434,9 @@ impl SessionEvent {
 fn agent_parts(act: &mut AgentAct) -> Parts<'_> {
     match act {
         AgentAct::Assigned { settings, because, .. } => Parts::of(settings).words(because),
-        AgentAct::CallFinished { result: content, .. }
-        | AgentAct::MadeReady { outcomes: content } => Parts::of(content),
+        AgentAct::CallFinished { result: content, .. } | AgentAct::MadeReady { outcomes: content } => {
+            Parts::of(content)
+        }
         AgentAct::Answered { said, calls, echo, .. } => {
             let parts = echo.iter_mut().fold(Parts::of(said), Parts::and);
             calls.iter_mut().fold(parts, |parts, call| parts.and(&mut call.arguments).words(&mut call.id))
