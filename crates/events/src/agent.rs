@@ -54,7 +54,13 @@ pub enum AgentAct {
         resets_at: Option<Timestamp>,
     },
     /// A request to a model goes out now. What it may use at most counts as used until there is a bill.
-    Requested { request: u64, held: Held },
+    Requested {
+        request: u64,
+        held: Held,
+        /// How long it is. With its bill that tells how many bytes make a token.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        bytes: u64,
+    },
     /// What a request used, in the place of what was held for it.
     Billed { request: u64, provider: String, model: String, usage: ModelUsage, cost_micros: u64, held: Held },
     /// An agent with hands of its own did something by itself.
@@ -251,6 +257,7 @@ mod tests {
         r#"{"act":"failed","turn":1,"fault":"network","message":"refused","ms":3}"#,
         r#"{"act":"failed","turn":1,"fault":"over_cap","message":"too much","ms":3}"#,
         r#"{"act":"requested","request":1,"held":{"tokens":{"input":2,"output":3},"cost_micros":4}}"#,
+        r#"{"act":"requested","request":1,"held":{"tokens":{"input":2,"output":3},"cost_micros":4},"bytes":5}"#,
         r#"{"act":"billed","request":1,"provider":"anthropic","model":"m","usage":{"input":5,"cache_read":1,"cache_write":1,"output":6},"cost_micros":7,"held":{"tokens":{"input":2,"output":3},"cost_micros":4}}"#,
         r#"{"act":"observed","turn":1,"tool":"edit","title":"Edit a.txt","outcome":"done","ms":3}"#,
         r#"{"act":"call_started","turn":1,"call":0}"#,

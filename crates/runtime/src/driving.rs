@@ -87,6 +87,7 @@ impl System {
         };
         let workers = who.workers();
         let walls = walls.for_taint(new.taint, &workers)?;
+        self.refuse_if_missing(&who)?;
         let view = commands.start_session(&start)?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
         let worktree = NewWorktree {

@@ -12,7 +12,7 @@ use longhaul_gateway::Upstreams;
 use crate::driving::Script;
 use crate::error::{Error, HiringError};
 use crate::metering::{Rate, Rates};
-use crate::runner::Staff;
+use crate::runner::{Staff, Who};
 use crate::system::System;
 
 /// Who is to do a workflow.
@@ -54,20 +54,26 @@ impl System {
         }
         for member in staff.members() {
             member.pricing.known()?;
-            self.refuse_if_missing(member)?;
         }
         Ok(staff)
     }
 
-    /// A program that is not there is told of before anything starts.
-    fn refuse_if_missing(&self, member: &Definition) -> Result<(), Error> {
+    /// Programs that are not there are told of before anything starts.
+    pub(crate) fn refuse_if_missing(&self, who: &Who) -> Result<(), Error> {
+        match who {
+            Who::Rehearsal(_) => Ok(()),
+            Who::Staff(staff) => staff.members().try_for_each(|member| self.is_installed(member)),
+        }
+    }
+
+    fn is_installed(&self, member: &Definition) -> Result<(), Error> {
         let Some(program) = member.kind.command().and_then(<[String]>::first) else { return Ok(()) };
         if self.program(program).is_some() {
             return Ok(());
         }
         let how = member.install.as_ref().map_or_else(
             || format!("`longhaul agent check {}` tells more", member.name),
-            |how| format!("get it with `{how}`"),
+            |how| format!("to get it: {how}"),
         );
         let (name, program) = (member.name.clone(), program.clone());
         Err(HiringError::NotInstalled { name, program, how }.into())

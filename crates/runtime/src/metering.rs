@@ -15,7 +15,7 @@ use longhaul_events::{AgentAct, Epoch, Held, Reason, SessionId};
 use longhaul_gateway::{Estimate, Limited, Meter, Refused, Usage, Verdict};
 
 use crate::commands::Commands;
-use crate::commands::billing::Admitted;
+use crate::commands::billing::{Admitted, Wanted};
 use crate::error::Error;
 use crate::system::{Settings, System};
 pub(crate) use ledger::Free;
@@ -83,6 +83,8 @@ struct State {
     /// Opened when the first request comes: most commands of a runner ask nobody.
     commands: Option<Commands>,
     ledger: Ledger,
+    /// It knows what requests of earlier drivers came to.
+    is_primed: bool,
     /// Why a request was refused or cut, until somebody asks.
     refusal: Option<Reason>,
     /// What a provider said last that had no room, until somebody asks.
@@ -118,10 +120,16 @@ impl SessionMeter {
     fn hold(&self, state: &mut State, estimate: &Estimate) -> Result<Result<(), Exceeded>, Error> {
         let rate = self.rates.of(&estimate.provider, estimate.model.as_deref());
         let price = rate.pricing.known()?;
+        if !state.is_primed {
+            let measured = opened(&mut state.commands, &self.settings)?.measured(self.session)?;
+            measured.iter().for_each(|request| state.ledger.learn(request));
+            state.is_primed = true;
+        }
         let tokens = state.ledger.foresee(estimate, rate.max_output);
         let held = Held { tokens, cost_micros: price.at_most(tokens) };
+        let wanted = Wanted { held, price, bytes: estimate.input_bytes };
         let commands = opened(&mut state.commands, &self.settings)?;
-        Ok(match commands.hold(self.session, self.epoch, held, price)? {
+        Ok(match commands.hold(self.session, self.epoch, wanted)? {
             Ok(Admitted { request, free }) => {
                 let open = Open::new(request, held, price, estimate.input_bytes);
                 state.ledger.begin(estimate.request, open, free);

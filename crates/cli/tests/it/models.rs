@@ -3,6 +3,7 @@
 mod faults;
 mod hands;
 mod limits;
+mod long;
 mod taint;
 
 use std::fs;
@@ -55,6 +56,12 @@ impl World {
         self.command(&arguments).go()
     }
 
+    /// Where a run worked. What is shown of it stands for the folder of the test.
+    pub(crate) fn worktree(&self, told: &Value) -> PathBuf {
+        let shown = told["worktree"].as_str().unwrap();
+        self.home.join(shown.trim_start_matches("[HOME]/"))
+    }
+
     pub(crate) fn events(&self, id: &str) -> Vec<Value> {
         let rows = self.home.longhaul(&["log", "show", &format!("session/{id}"), "--json"]);
         rows.succeeded().rows().into_iter().map(|row| row["event"].clone()).collect()
@@ -95,7 +102,7 @@ fn a_model_of_each_protocol_does_a_workflow_and_what_it_used_is_on_the_bill() {
             "{told}"
         );
         assert_eq!(told["rehearsal"], false);
-        let worktree = PathBuf::from(told["worktree"].as_str().unwrap());
+        let worktree = world.worktree(&told);
         assert_eq!(fs::read_to_string(worktree.join("login.sh")).unwrap(), "test 1 -ge 1\n");
         let id = id_of(&told);
         let (bills, tally) = (world.acts(&id, &["billed"]), world.server.tally());

@@ -239,6 +239,6 @@ fn what_would_fail_again_is_not_asked_again_and_what_may_pass_is() {
 
 #[test]
 fn what_is_only_counted_changes_nothing() {
-    let requested = AgentAct::Requested { request: 1, held: Held::default() };
+    let requested = AgentAct::Requested { request: 1, held: Held::default(), bytes: 0 };
     assert_eq!(next(&[answered(1, &["read"]), requested]), Next::Call { turn: 1, calls: vec![0] });
 }

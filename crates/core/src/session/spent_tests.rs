@@ -31,7 +31,7 @@ fn answered(account: Account) -> AgentAct {
 
 #[test]
 fn what_is_held_counts_until_the_bill_takes_its_place() {
-    let requested = AgentAct::Requested { request: 1, held: held() };
+    let requested = AgentAct::Requested { request: 1, held: held(), bytes: 0 };
     let open = spent(std::slice::from_ref(&requested));
     assert_eq!((open.tokens, open.money_micros), (held().tokens, 9));
     let usage = ModelUsage { input: 30, cache_read: 20, cache_write: 0, output: 4 };

@@ -22,6 +22,7 @@ pub(super) fn entry(tool: &Tool) -> ToolEntry {
 fn output() -> Value {
     let mut shape = schema::step();
     shape["properties"]["recorded"] = json!({ "type": "boolean" });
+    shape["properties"]["next"] = json!({ "type": "string" });
     shape["properties"]["artifacts"] = json!({ "type": "array" });
     shape["properties"]["artifact"] = json!({ "type": "object" });
     shape["properties"]["answer"] = json!({ "type": "object" });

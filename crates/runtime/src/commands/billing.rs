@@ -1,14 +1,33 @@
 //! What requests to models may use and have used, put on record.
 
+use std::collections::BTreeMap;
+
 use longhaul_core::budget::{self, Exceeded, Price};
 use longhaul_core::session::{Command, Session};
-use longhaul_events::{AgentAct, Caps, Epoch, Held, NodeId, SessionId, TokenCount};
+use longhaul_events::{AgentAct, Caps, Epoch, Held, NodeId, Seq, SessionEvent, SessionId, TokenCount};
 use longhaul_gateway::Usage;
 
 use super::Commands;
 use crate::error::Error;
 use crate::metering::Free;
 use crate::recorder::{Contents, Decided};
+
+/// A request that has its bill.
+#[derive(Debug, Clone)]
+pub(crate) struct MeasuredRequest {
+    pub(crate) provider: String,
+    pub(crate) model: String,
+    pub(crate) bytes: u64,
+    pub(crate) tokens: u64,
+}
+
+/// What a request wants set aside.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) held: Held,
+    pub(crate) price: Price,
+    pub(crate) bytes: u64,
+}
 
 /// A request that may go out.
 pub(crate) struct Admitted {
@@ -23,13 +42,13 @@ impl Commands {
         &self,
         id: SessionId,
         epoch: Epoch,
-        held: Held,
-        price: Price,
+        wanted: Wanted,
     ) -> Result<Result<Admitted, Exceeded>, Error> {
+        let Wanted { held, price, bytes } = wanted;
         self.decide(id, &Contents::default(), |session| {
             // The number of the event that says so.
             let request = session.seq.plus(1).0;
-            let act = AgentAct::Requested { request, held };
+            let act = AgentAct::Requested { request, held, bytes };
             let mut free = Free { tokens: u64::MAX, money_micros: u64::MAX };
             if let Some(caps) = session.caps {
                 let used = self.used(session, 0, price)?;
@@ -59,6 +78,24 @@ impl Commands {
             let command = Command::Settle { node: Some(node), act: act.clone() };
             Ok(Decided::Events(session.decide(command)?, ()))
         })
+    }
+
+    /// What the requests of a session were billed for: how long each was, and how many tokens that made.
+    pub(crate) fn measured(&self, id: SessionId) -> Result<Vec<MeasuredRequest>, Error> {
+        let mut lengths = BTreeMap::new();
+        let mut measured = Vec::new();
+        self.each_event_since(id, Seq(0), |event| match event {
+            SessionEvent::Agent { act: AgentAct::Requested { request, bytes, .. }, .. } => {
+                lengths.insert(*request, *bytes);
+            }
+            SessionEvent::Agent { act: AgentAct::Billed { request, provider, model, usage, .. }, .. } => {
+                let bytes = lengths.remove(request).unwrap_or(0);
+                let (provider, model, tokens) = (provider.clone(), model.clone(), usage.input);
+                measured.push(MeasuredRequest { provider, model, bytes, tokens });
+            }
+            _ => {}
+        })?;
+        Ok(measured)
     }
 
     /// What a session may still use, all that is set aside taken off.

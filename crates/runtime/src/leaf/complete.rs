@@ -63,7 +63,8 @@ fn hand_in_to(driver: Epoch, leaf: &Leaf<'_>, handle: Handle, answer: Answer) ->
         return Ok(Told::Step(Box::new(view)));
     }
     let words = "The step is taken. End your turn now; the next step comes as the next prompt.";
-    Ok(Told::Said { words: words.to_owned(), value: json!({ "recorded": true }) })
+    // Some clients give a model the object and not the words.
+    Ok(Told::Said { words: words.to_owned(), value: json!({ "recorded": true, "next": words }) })
 }
 
 fn without_token() -> Reason {

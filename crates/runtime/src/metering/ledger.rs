@@ -6,6 +6,8 @@ use longhaul_core::budget::Price;
 use longhaul_events::{Held, ModelUsage, TokenCount};
 use longhaul_gateway::{Estimate, Usage, UsageSource};
 
+use crate::commands::billing::MeasuredRequest;
+
 /// A token is seldom shorter than this, so that what is foreseen before there is any bill is rather too much.
 const FEWEST_BYTES_PER_TOKEN: u64 = 3;
 /// How much more than the last bill says is foreseen, in parts of a hundred.
@@ -67,6 +69,14 @@ impl Ledger {
         };
         let output = estimate.max_output_tokens.or(longest_answer).unwrap_or(LONGEST_ANSWER);
         TokenCount { input, output }
+    }
+
+    /// Takes in what a request came to.
+    pub(super) fn learn(&mut self, request: &MeasuredRequest) {
+        let MeasuredRequest { provider, model, bytes, tokens } = request.clone();
+        if bytes > 0 && tokens > 0 {
+            self.measured.insert((provider, Some(model)), Measure { bytes, tokens });
+        }
     }
 
     /// A request of the gateway goes out.
@@ -160,6 +170,14 @@ mod tests {
         ledger.begin(0, open(134, 50), Free::default());
         ledger.end(&usage(0, 100, 5)).unwrap();
         assert_eq!(ledger.foresee(&estimate(1, 800), None), TokenCount { input: 210, output: 50 });
+        let mut next_driver = Ledger::default();
+        let (provider, model) = ("anthropic".to_owned(), "m".to_owned());
+        next_driver.learn(&MeasuredRequest { provider, model, bytes: 400, tokens: 100 });
+        assert_eq!(
+            next_driver.foresee(&estimate(1, 800), None).input,
+            210,
+            "whoever comes next knows it too"
+        );
         let unbounded = Estimate { max_output_tokens: None, ..estimate(1, 800) };
         assert_eq!(ledger.foresee(&unbounded, Some(64)).output, 64);
         assert_eq!(ledger.foresee(&unbounded, None).output, LONGEST_ANSWER);

@@ -113,7 +113,7 @@ impl AgentDid {
             AgentAct::Failed { turn, fault, message, ms, .. } => {
                 Self::Failed { turn: *turn, fault: *fault, message: message.clone(), ms: *ms }
             }
-            AgentAct::Requested { request, held } => {
+            AgentAct::Requested { request, held, bytes: _ } => {
                 Self::Requested { request: *request, may_use: held.tokens }
             }
             AgentAct::Billed { request, provider, model, usage, cost_micros, held: _ } => Self::Billed {

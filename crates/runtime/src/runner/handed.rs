@@ -165,7 +165,7 @@ impl Handed {
         let session = self.commands.load_session(self.bench.driven.session)?;
         let Some(handle) = session.handle() else { return Ok(()) };
         // What it lacks it is told as anybody else is: by the refusal that is on record.
-        if let Ok(answer) = Answer::from_payload(&json!({ "notes": said })) {
+        if let Ok(answer) = Answer::from_payload(&json!({ "notes": said.trim() })) {
             self.commands.advance(&Advance { handle, answer, epoch: Some(self.bench.driven.driver) })?;
         }
         Ok(())

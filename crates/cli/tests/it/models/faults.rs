@@ -35,7 +35,7 @@ fn every_failure_that_lasts_ends_in_its_own_state() {
         (Fault::UsageLimit { resets_at_s: None }, "parked", "usage_limit", 1),
         (bad, "failed", "no_answer", 1),
         (soon, "failed", "no_answer", 5),
-        (Fault::ContextOverflow, "failed", "no_answer", 5),
+        (Fault::ContextOverflow, "failed", "no_answer", 3),
         (Fault::Garbage, "failed", "no_answer", 5),
         (Fault::CutAfter(1), "failed", "no_answer", 5),
     ] {

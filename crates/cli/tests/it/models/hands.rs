@@ -1,7 +1,7 @@
 //! Agents with hands of their own, driven by `longhaul run`: a plain command, and real ones from their registry.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use longhaul_testkit::model_server::{Answer, Asked};
 use longhaul_testkit::parts::Npm;
@@ -32,7 +32,7 @@ fn a_plain_command_does_the_steps_and_its_last_words_are_the_notes() {
     );
     let told = one(&world.run(&["--agent", "plain"]).succeeded());
     assert_eq!(told["outcome"]["kind"], "completed", "{told}");
-    let worktree = PathBuf::from(told["worktree"].as_str().unwrap());
+    let worktree = world.worktree(&told);
     assert_eq!(fs::read_to_string(worktree.join("login.sh")).unwrap(), "test 1 -ge 1\n");
     let home = fs::read_to_string(worktree.join("home.txt")).unwrap();
     assert!(home.contains(&id_of(&told)), "its home is its own: {home}");
@@ -57,7 +57,7 @@ fn whoever_ends_its_turns_without_handing_in_is_nudged_and_then_given_up() {
         (&json!("failed"), &json!("stuck")),
         "{told}"
     );
-    let worktree = PathBuf::from(told["worktree"].as_str().unwrap());
+    let worktree = world.worktree(&told);
     let prompts = fs::read_to_string(worktree.join("prompts.txt")).unwrap();
     assert_eq!(prompts.matches("You ended your turn").count(), 2, "{prompts}");
     assert_eq!(left_over(&world.home), [0; 0]);
@@ -92,8 +92,11 @@ fn is_driven(agent: &str) {
     let ended = run_real(&world, agent);
     let told = one(&ended);
     assert_eq!(told["outcome"]["kind"], "completed", "{told}\n{}", ended.stderr);
-    let worktree = PathBuf::from(told["worktree"].as_str().unwrap());
-    assert_eq!(fs::read_to_string(worktree.join("hello.txt")).unwrap(), "hello\n");
+    let worktree = world.worktree(&told);
+    let written = fs::read_to_string(worktree.join("hello.txt")).ok();
+    let asked = world.server.asked();
+    let results: Vec<_> = asked.iter().flat_map(Asked::results).collect();
+    assert_eq!(written.as_deref(), Some("hello\n"), "{results:?}");
     assert_eq!(left_over(&world.home), [0; 0], "something was left behind");
     let id = id_of(&told);
     assert!(!world.acts(&id, &["observed"]).is_empty(), "what it did is on record");

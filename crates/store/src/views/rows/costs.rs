@@ -168,14 +168,14 @@ mod tests {
 
     #[test]
     fn a_bill_stands_in_the_place_of_what_was_held_for_it_also_after_midnight() {
-        let requested = AgentAct::Requested { request: 1, held: held(10) };
+        let requested = AgentAct::Requested { request: 1, held: held(10), bytes: 0 };
         let open = costs(&[(1, requested.clone())]);
         assert_eq!((open.0[0].unbilled, open.0[0].held, open.0[0].requests), (1, held(10), 0));
         let done = costs(&[(1, requested.clone()), (2, billed("m", 4, held(10)))]);
         assert_eq!(done.0.len(), 1);
         assert_eq!((done.0[0].day, done.0[0].requests, done.0[0].cost_micros), (2, 1, 4));
         assert_eq!(done.0[0].held, Held::default());
-        let second = AgentAct::Requested { request: 2, held: held(20) };
+        let second = AgentAct::Requested { request: 2, held: held(20), bytes: 0 };
         let one_open = costs(&[(1, requested), (1, second), (1, billed("m", 4, held(10)))]);
         let left: Vec<(u64, u64)> =
             one_open.0.iter().map(|row| (row.unbilled, row.held.cost_micros)).collect();
