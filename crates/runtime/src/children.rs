@@ -25,17 +25,12 @@ pub(crate) struct NewChild {
     pub(crate) caps: Caps,
 }
 
-impl System {
+impl Commands {
     /// Opens a session below another one, and says who does it. It belongs to the same task and workspace, and is as tainted as
     /// what led to it. Nobody drives it yet.
-    pub(crate) fn open_child(
-        &self,
-        commands: &Commands,
-        parent: &Session,
-        new: NewChild,
-    ) -> Result<SessionId, Error> {
+    pub(crate) fn open_child(&self, parent: &Session, new: NewChild) -> Result<SessionId, Error> {
         let NewChild { workflow, goal, assignment, caps } = new;
-        let view = commands.start_session(&StartSession {
+        let view = self.start_session(&StartSession {
             workflow,
             goal,
             vars: Map::new(),
@@ -47,14 +42,16 @@ impl System {
         let child: SessionId = view.session_id.parse().expect("a session is shown with its id");
         let by = by(parent.id);
         let budget = NewBudget { caps, by: by.clone() };
-        commands.assign(child, &assignment, parent.taint, &budget).inspect_err(|error| {
+        self.assign(child, &assignment, parent.taint, &budget).inspect_err(|error| {
             // Nobody would ever go on with it.
             let outcome = CloseOutcome::Cancelled { by, reason: Some(error.to_string()) };
-            let _ = commands.close_session(child, &outcome, None);
+            let _ = self.close_session(child, &outcome, None);
         })?;
         Ok(child)
     }
+}
 
+impl System {
     /// Ends the workers of a session that are still open, whoever drives them. Their answers are wanted by nobody any more.
     pub(crate) fn end_workers(&self, commands: &Commands, id: SessionId, because: &str) -> Result<(), Error> {
         let Some(reader) = commands.reader() else { return Ok(()) };

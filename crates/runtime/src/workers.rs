@@ -117,7 +117,7 @@ impl System {
         let assignment = self.assignment_of_worker(commands, parent, question.tier, &workflow)?;
         let goal = question.text.clone();
         let new = NewChild { workflow: Arc::new(workflow), goal, assignment, caps };
-        self.open_child(commands, parent, new).map_err(|error| match error {
+        commands.open_child(parent, new).map_err(|error| match error {
             Error::BadStart(reasons) => Error::BadAnswer(reasons),
             other => other,
         })

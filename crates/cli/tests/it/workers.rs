@@ -190,7 +190,7 @@ turns:
 #[test]
 fn workers_go_three_levels_deep_and_a_task_has_ten_of_them() {
     let ask = "{ spawn: { question: 'Go on.', answer: SCHEMA } }";
-    let many = vec![ask; 8].join(", ");
+    let many = [ask; 8].join(", ");
     let answered = "complete: { artifacts: [ { line: 1 } ] }";
     let nested = |number: u32| {
         format!("  - {{ match: {{ workflow: lh.worker, step: answer-{number} }}, tools: [ {ask} ] }}\n")
