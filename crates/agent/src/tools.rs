@@ -17,7 +17,7 @@ use longhaul_core::scrub::Scrubber;
 use longhaul_exec::{Captured, EDGE_BYTES, Program};
 use serde_json::{Map, Value};
 
-pub use room::Room;
+pub use room::{Rights, Room};
 
 /// What is broken when a command cannot even be started.
 pub const CANNOT_RUN: &str = "cannot run the command";
@@ -33,6 +33,7 @@ pub struct Tool {
     pub name: &'static str,
     pub description: &'static str,
     pub input: fn() -> Value,
+    needs: Needs,
     run: fn(&Desk<'_>, &Map<String, Value>) -> Result<Answer, ToolError>,
 }
 
@@ -40,6 +41,15 @@ impl std::fmt::Debug for Tool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Tool").field(&self.name).finish()
     }
+}
+
+/// What a tool needs of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Reading,
+    Changing,
+    /// Commands: what they change is held by walls, or by nobody.
+    Running,
 }
 
 /// Where the tools work.
@@ -112,7 +122,23 @@ pub struct Broken {
 pub const TOOLS: [&Tool; 6] = [&read::TOOL, &write::TOOL, &edit::TOOL, &glob::TOOL, &grep::TOOL, &bash::TOOL];
 
 impl Tool {
+    /// Whether somebody with these rights has it at all.
+    pub const fn is_for(&self, rights: Rights) -> bool {
+        match (self.needs, rights) {
+            (Needs::Reading, _) | (_, Rights::Change) | (Needs::Running, Rights::ReadBehindWalls) => true,
+            (Needs::Changing, Rights::ReadBehindWalls | Rights::Read) | (Needs::Running, Rights::Read) => {
+                false
+            }
+        }
+    }
+
     pub fn call(&self, desk: &Desk<'_>, arguments: &Map<String, Value>) -> Result<Answer, ToolError> {
+        if !self.is_for(desk.room.rights()) {
+            return Err(complain(format!(
+                "`{}` is not for you: these files are another session's, and you read them; say in your answer what should be done",
+                self.name
+            )));
+        }
         let schema = (self.input)();
         let known = schema["properties"].as_object();
         let stranger = arguments.keys().find(|name| known.is_none_or(|known| !known.contains_key(*name)));

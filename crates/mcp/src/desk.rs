@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Instant, SystemTime};
 
+use longhaul_runtime::gateway::LeafDoor;
 use longhaul_runtime::types::SessionId;
 use longhaul_runtime::{Commands, Error, Reader, Settings, System};
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,8 @@ use crate::refusal::Refusal;
 #[derive(Debug, Clone)]
 pub(crate) struct Desk {
     shared: Arc<Shared>,
+    /// What serves the tools of sessions that calls lead to.
+    leaf_door: Option<LeafDoor>,
     /// When the call has to be answered.
     deadline: Option<Instant>,
 }
@@ -47,12 +50,17 @@ impl Desk {
             deserted: Arc::default(),
             gone: CancellationToken::new(),
         };
-        Self { shared: Arc::new(shared), deadline: None }
+        Self { shared: Arc::new(shared), leaf_door: None, deadline: None }
+    }
+
+    /// The same desk, in a process that drives sessions.
+    pub(crate) fn serving(self, leaf_door: LeafDoor) -> Self {
+        Self { leaf_door: Some(leaf_door), ..self }
     }
 
     /// The same desk, for a call that has to be answered by then, however often it waits.
     pub(crate) fn until(&self, deadline: Instant) -> Self {
-        Self { shared: self.shared.clone(), deadline: Some(deadline) }
+        Self { deadline: Some(deadline), ..self.clone() }
     }
 
     /// Nobody waits any more: calls are only finished.
@@ -77,6 +85,10 @@ impl Desk {
 
     fn system_of(&self, settings: Settings) -> System {
         let system = System::new(settings).while_somebody_waits(self.shared.deserted.clone());
+        let system = match self.leaf_door {
+            Some(leaf_door) => system.serving(leaf_door),
+            None => system,
+        };
         match self.deadline {
             Some(deadline) => system.until(deadline),
             None => system,

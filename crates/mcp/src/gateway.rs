@@ -13,7 +13,7 @@ use crate::server::{Longhaul, Profile};
 
 /// Answers for exactly this session, as long as this driver has it. Opens nothing before somebody asks.
 pub fn leaf_door(settings: Settings, driven: Driven) -> Handler {
-    let server = Longhaul::new(settings, Profile::Driven(driven)).on_port();
+    let server = Longhaul::new(settings, Profile::Driven(driven)).serving(leaf_door).on_port();
     let router = protocol::one_by_one(move || server.clone());
     Arc::new(move |request| {
         let mut router = router.clone();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
-use longhaul_runtime::gateway::Driven;
+use longhaul_runtime::gateway::{Driven, LeafDoor};
 use longhaul_runtime::types::SessionId;
 use longhaul_runtime::{Settings, leaf};
 use rmcp::model::{
@@ -94,6 +94,11 @@ impl Longhaul {
     pub fn with_limits(settings: Settings, profile: Profile, limits: Limits) -> Self {
         let room = Room::new(limits.at_once, limits.patience);
         Self { desk: Desk::new(settings), limits, room, reach: Reach::Pipes, profile }
+    }
+
+    /// The same server, in a process that drives sessions: those that a call leads to have such a server too.
+    pub(crate) fn serving(self, leaf_door: LeafDoor) -> Self {
+        Self { desk: self.desk.serving(leaf_door), ..self }
     }
 
     /// The same server, on a port.

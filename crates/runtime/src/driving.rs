@@ -20,6 +20,7 @@ use crate::runner::{Assignment, SessionLabel, Who, is_driven};
 use crate::starting::NewWalk;
 use crate::system::System;
 use crate::walling::WantedWalls;
+use crate::workers::is_worker;
 use crate::workspaces;
 use crate::worktrees::{NewWorktree, SecretFiles};
 
@@ -104,7 +105,7 @@ impl System {
             let _ = commands.cancel_session(session, &new.by, Some(&error.to_string()));
         })?;
         let setup = self.config()?.checkout.setup;
-        let assignment = Assignment { who, level: walls.level, reach: walls.reach, setup };
+        let assignment = Assignment { who, level: walls.level, reach: walls.reach, setup, reads: None };
         commands.assign(session, &assignment, new.taint, &NewBudget { caps, by: new.by })?;
         self.start_runner(session)?;
         let mut warnings = view.warnings;
@@ -195,6 +196,10 @@ impl System {
         let Some(Assignment { who: Who::Rehearsal(script), .. }) = commands.assignment(id)? else {
             return Ok(None);
         };
+        // What one worker leaves of the script may be for another.
+        if is_worker(&commands.load_session(id)?) {
+            return Ok(None);
+        }
         let (mut agent, _) = script.rehearsal(commands, id)?;
         Ok(agent.end().err())
     }

@@ -7,6 +7,7 @@ mod arguments;
 mod complete;
 mod read;
 mod report;
+mod spawn;
 mod write;
 
 use longhaul_core::walk::view::StepView;
@@ -75,7 +76,7 @@ pub enum Told {
 }
 
 /// What there is so far. Later parts add rows.
-pub const TOOLS: [Tool; 7] = [
+pub const TOOLS: [Tool; 8] = [
     complete::TOOL,
     report::ISSUE,
     report::WORKFLOW_BUG,
@@ -83,6 +84,7 @@ pub const TOOLS: [Tool; 7] = [
     report::QUESTION,
     read::TOOL,
     write::TOOL,
+    spawn::TOOL,
 ];
 
 /// A text; that it is there was seen before.

@@ -3,6 +3,7 @@
 mod agent;
 mod artifacts;
 mod events;
+mod family;
 mod find;
 mod following;
 mod gates;
@@ -32,6 +33,7 @@ use serde_json::Value;
 
 pub use agent::{AgentDid, ToldCall};
 pub use artifacts::Artifact;
+pub(crate) use family::Family;
 pub use gates::{Before, GateEntry, GateState};
 pub use living::{live_of, outcome_of};
 pub use progress::ProgressTail;

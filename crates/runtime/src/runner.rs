@@ -44,7 +44,8 @@ use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::{DrivenError, Error};
 use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
-pub(crate) use assignment::{Assignment, PinnedReach, Staff, Who};
+use crate::workers;
+pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Who};
 use crew::Crew;
 use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
@@ -70,11 +71,24 @@ pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
 /// Performs whatever work a session waits for, until it waits for something else.
 pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
     let done = run_until_it_waits(system, id);
+    if let Err(error) = end_workers(system, id) {
+        tracing::warn!(%error, session = %id, "could not end the workers of a session");
+    }
     let is_over = || Ok::<_, Error>(system.commands()?.load_session(id)?.closed.is_some());
     if is_over().unwrap_or(false) {
         system.clear_homes(id);
     }
     done
+}
+
+/// Nobody waits for an answer any more when the driver of a session lets go of it.
+fn end_workers(system: &System, id: SessionId) -> Result<(), Error> {
+    let commands = system.commands()?;
+    let session = commands.load_session(id)?;
+    if session.agent.is_none() || is_driven(&session) {
+        return Ok(());
+    }
+    system.end_workers(&commands, id, workers::UNWANTED)
 }
 
 fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {

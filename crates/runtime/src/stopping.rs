@@ -13,6 +13,7 @@ use crate::runner::leftovers::{self, Whom};
 use crate::runner::{SessionLabel, is_driven};
 use crate::system::System;
 use crate::terminal;
+use crate::workers;
 
 /// How long a call that is under way may go on before it is ended.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
@@ -93,6 +94,7 @@ impl System {
             return Ok(());
         };
         let because = format!("stopped by {by}");
+        self.end_workers(commands, id, workers::UNWANTED)?;
         self.keep_if_possible(commands, id, &because);
         let label = SessionLabel::of(id, &self.places().data)?;
         let ended = leftovers::end_all(&label, whom)?;

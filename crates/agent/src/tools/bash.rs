@@ -8,8 +8,8 @@ use longhaul_exec::{Error, Outcome, Program};
 use serde_json::{Map, Value, json};
 
 use super::{
-    Answer, Broken, CANNOT_ENTER, CANNOT_RUN, Desk, MOST_OUTPUT_BYTES, Tool, ToolError, complain, number,
-    text,
+    Answer, Broken, CANNOT_ENTER, CANNOT_RUN, Desk, MOST_OUTPUT_BYTES, Needs, Tool, ToolError, complain,
+    number, text,
 };
 
 const DEFAULT_SECONDS: u64 = 120;
@@ -20,6 +20,7 @@ pub(super) const TOOL: Tool = Tool {
     description: "Run a shell command in the checkout, inside the sandbox. Shows how it ended and what it printed. What \
                   it leaves running is ended with it.",
     input,
+    needs: Needs::Running,
     run,
 };
 

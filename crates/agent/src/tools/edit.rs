@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Desk, Tool, ToolError, complain, said, shown, text};
+use super::{Answer, Desk, Needs, Tool, ToolError, complain, said, shown, text};
 
 pub(super) const TOOL: Tool = Tool {
     name: "edit",
     description: "Replace a text in a file by another. The old text must be there exactly once, or all must be true.",
     input,
+    needs: Needs::Changing,
     run,
 };
 

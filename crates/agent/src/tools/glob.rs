@@ -4,7 +4,7 @@ use globset::GlobBuilder;
 use ignore::WalkBuilder;
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Desk, Room, Tool, ToolError, complain, said, shown, text};
+use super::{Answer, Desk, Needs, Room, Tool, ToolError, complain, said, shown, text};
 
 /// Beyond this a list helps nobody.
 const MOST_FILES: usize = 1000;
@@ -13,6 +13,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "glob",
     description: "List files of the checkout by pattern, such as src/**/*.rs; ignored files are left out.",
     input,
+    needs: Needs::Reading,
     run,
 };
 

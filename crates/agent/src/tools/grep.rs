@@ -5,7 +5,7 @@ use regex::RegexBuilder;
 use serde_json::{Map, Value, json};
 
 use super::glob::files;
-use super::{Answer, Desk, Tool, ToolError, complain, optional_text, said, text};
+use super::{Answer, Desk, Needs, Tool, ToolError, complain, optional_text, said, text};
 
 const MOST_LINES: usize = 300;
 /// A longer line is shown in part.
@@ -17,6 +17,7 @@ pub(super) const TOOL: Tool = Tool {
     name: "grep",
     description: "Search the files of the checkout for a regular expression; shows path:line: text.",
     input,
+    needs: Needs::Reading,
     run,
 };
 

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Desk, Tool, ToolError, complain, number, said, text};
+use super::{Answer, Desk, Needs, Tool, ToolError, complain, number, said, text};
 
 pub(super) const TOOL: Tool = Tool {
     name: "read",
     description: "Read a text file of the checkout, whole or from one line on.",
     input,
+    needs: Needs::Reading,
     run,
 };
 

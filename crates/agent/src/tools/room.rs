@@ -18,11 +18,22 @@ use super::{Broken, ToolError, complain};
 const MOST_FILE_BYTES: u64 = 16 * 1024 * 1024;
 const BENEATH: ResolveFlags = ResolveFlags::BENEATH.union(ResolveFlags::NO_MAGICLINKS);
 
+/// What may be done with the files of a checkout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rights {
+    Change,
+    /// They are read, and walls hold commands to it.
+    ReadBehindWalls,
+    /// They are read, and nothing would hold a command to it.
+    Read,
+}
+
 /// A checkout, open.
 #[derive(Debug)]
 pub struct Room {
     top: OwnedFd,
     path: PathBuf,
+    rights: Rights,
 }
 
 impl Room {
@@ -36,7 +47,18 @@ impl Room {
             what: format!("cannot open the checkout `{}`", path.display()),
             source,
         })?;
-        Ok(Self { top: openat(CWD, &path, flags, Mode::empty()).map_err(broken)?, path })
+        let top = openat(CWD, &path, flags, Mode::empty()).map_err(broken)?;
+        Ok(Self { top, path, rights: Rights::Change })
+    }
+
+    /// The same for somebody who may do this with it.
+    #[must_use]
+    pub fn with_rights(self, rights: Rights) -> Self {
+        Self { rights, ..self }
+    }
+
+    pub(super) const fn rights(&self) -> Rights {
+        self.rights
     }
 
     pub fn path(&self) -> &Path {

@@ -213,3 +213,28 @@ fn no_half_of_a_secret_is_left_where_output_is_cut_or_the_edges_of_a_gap_are_dro
         assert_clean(&printed, &before.to_string());
     }
 }
+
+#[test]
+fn somebody_who_only_reads_changes_nothing_and_has_commands_only_where_walls_hold_them() {
+    let folder = checkout();
+    fs::write(folder.path().join("tree/a.txt"), "one").unwrap();
+    let called = |rights: Rights, name: &str, arguments: &Value| {
+        let room = Room::open(&folder.path().join("tree")).unwrap().with_rights(rights);
+        let desk = Desk { room: &room, walls: &Bare, scrubber: &Scrubber::new(&[]) };
+        find(name).unwrap().call(&desk, arguments.as_object().unwrap())
+    };
+    let (write, edit) = (
+        json!({ "path": "a.txt", "content": "two" }),
+        json!({ "path": "a.txt", "old": "one", "new": "two" }),
+    );
+    for rights in [Rights::ReadBehindWalls, Rights::Read] {
+        for (name, arguments) in [("write", &write), ("edit", &edit)] {
+            let refused = called(rights, name, arguments).unwrap_err().to_string();
+            assert!(refused.contains("another session's"), "{refused}");
+        }
+        assert_eq!(called(rights, "read", &json!({ "path": "a.txt" })).unwrap().text, "one");
+    }
+    let command = json!({ "command": "true" });
+    assert_eq!(called(Rights::ReadBehindWalls, "bash", &command).unwrap().exit, Some(0));
+    assert!(matches!(called(Rights::Read, "bash", &command), Err(ToolError::Complaint(_))));
+}

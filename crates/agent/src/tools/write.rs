@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Answer, Desk, Tool, ToolError, said, shown, text};
+use super::{Answer, Desk, Needs, Tool, ToolError, said, shown, text};
 
 pub(super) const TOOL: Tool = Tool {
     name: "write",
     description: "Write a file of the checkout as a whole; folders on the way are made. To change a part, use edit.",
     input,
+    needs: Needs::Changing,
     run,
 };
 

@@ -35,6 +35,7 @@ mod trust;
 mod usage;
 mod vouching;
 mod walking;
+mod workers;
 mod workflow;
 mod workspace;
 mod worktree;

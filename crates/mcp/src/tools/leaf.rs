@@ -25,7 +25,8 @@ fn output() -> Value {
     shape["properties"]["next"] = json!({ "type": "string" });
     shape["properties"]["artifacts"] = json!({ "type": "array" });
     shape["properties"]["artifact"] = json!({ "type": "object" });
-    for field in ["recorded", "artifacts", "artifact"] {
+    shape["properties"]["answer"] = json!({ "type": "object" });
+    for field in ["recorded", "artifacts", "artifact", "answer"] {
         if let Some(ways) = shape["anyOf"].as_array_mut() {
             ways.push(json!({ "required": [field] }));
         }

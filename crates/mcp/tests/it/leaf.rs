@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::client::{Client, ERAS, Era, Home};
 use crate::walking::TWO;
 
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "complete_step",
     "report_issue",
     "report_workflow_bug",
@@ -16,6 +16,7 @@ const NAMES: [&str; 7] = [
     "ask_coordinator",
     "read_artifact",
     "write_artifact",
+    "spawn",
 ];
 
 fn begin(home: &Home, goal: &str) -> (SessionId, Value) {

@@ -40,7 +40,7 @@ fn paid(rows: &[SessionRow], id: SessionId, day: i64) -> Paid {
 }
 
 /// The session that nobody else led to. Bounded, because an import may claim anything.
-fn root(parents: &BTreeMap<SessionId, SessionId>, id: SessionId) -> SessionId {
+pub(super) fn root(parents: &BTreeMap<SessionId, SessionId>, id: SessionId) -> SessionId {
     let up = |id: &SessionId| parents.get(id).copied();
     std::iter::successors(Some(id), up).take(parents.len() + 1).last().unwrap_or(id)
 }

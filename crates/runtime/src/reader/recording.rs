@@ -21,9 +21,19 @@ pub struct RecordedRun {
 }
 
 impl Reader {
-    /// Writes down what the agent did on the way that led to where the session stands. What a rewind left behind is left
-    /// out. Secrets are marks in it, as in all that is stored.
+    /// Writes down what the agent did on the way that led to where the session stands, and after it what its workers did.
+    /// What a rewind left behind is left out. Secrets are marks in it, as in all that is stored.
     pub fn record(&self, id: SessionId) -> Result<RecordedRun, Error> {
+        let Recorded { mut cassette, mut remarks } = self.recorded(id)?;
+        for worker in self.workers_below(id)? {
+            let recorded = self.recorded(worker)?;
+            cassette.turns.extend(recorded.cassette.turns);
+            remarks.extend(recorded.remarks);
+        }
+        Ok(RecordedRun { text: cassette::write(&cassette), turns: cassette.turns.len(), remarks })
+    }
+
+    fn recorded(&self, id: SessionId) -> Result<Recorded, Error> {
         let (mut all, mut left) = (Vec::new(), Left::default());
         self.each_event(id, |told| {
             left.see(&told);
@@ -52,8 +62,7 @@ impl Reader {
         if !is_driven {
             return Err(Error::Driven(DrivenError::NotDriven { id, lacks: "script" }));
         }
-        let Recorded { cassette, remarks } = recording.finish(played);
-        Ok(RecordedRun { text: cassette::write(&cassette), turns: cassette.turns.len(), remarks })
+        Ok(recording.finish(played))
     }
 
     /// The script that was played, if the agent had one.

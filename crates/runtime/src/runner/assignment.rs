@@ -17,6 +17,7 @@ use crate::commands::acting::Turns;
 use crate::driving::Script;
 use crate::error::Error;
 use crate::hiring::worker;
+use crate::workers::{self, WORKER};
 
 /// What is on record with an assignment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +29,17 @@ pub(crate) struct Assignment {
     pub(crate) setup: Vec<SetupCommand>,
     /// What can be reached and changed beyond the worktree; nothing, in sessions of earlier releases.
     pub(crate) reach: PinnedReach,
+    /// Whose files are read, of a session that has none of its own.
+    pub(crate) reads: Option<ReadFiles>,
+}
+
+/// The checkout of another session, which is read and not changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadFiles {
+    pub(crate) path: String,
+    /// The common git directory of the repository that it was made from.
+    pub(crate) main_dir: String,
 }
 
 /// Who does the steps.
@@ -120,7 +132,11 @@ impl Script {
     /// The agent, brought to where the session is, and the turns that it was asked. A script comes to the same place when
     /// it is asked the same again.
     pub(crate) fn rehearsal(&self, commands: &Commands, id: SessionId) -> Result<(Rehearsal, Turns), Error> {
-        let mut agent = Rehearsal::new(cassette::parse(&self.path, &self.text)?);
+        let mut cassette = cassette::parse(&self.path, &self.text)?;
+        // One script for a task: its workers play what it has for them, and nobody else does.
+        let is_worker = workers::is_worker(&commands.load_session(id)?);
+        cassette.turns.retain(|turn| (turn.when.workflow.as_deref() == Some(WORKER)) == is_worker);
+        let mut agent = Rehearsal::new(cassette);
         let turns = commands.each_turn(id, |asked, talk| {
             let answers = talk.last_answers();
             let request = TurnRequest {
@@ -152,30 +168,32 @@ struct Stored {
     setup: Vec<SetupCommand>,
     #[serde(default)]
     reach: PinnedReach,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reads: Option<ReadFiles>,
 }
 
 impl TryFrom<Stored> for Assignment {
     type Error = &'static str;
 
     fn try_from(stored: Stored) -> Result<Self, Self::Error> {
-        let Stored { cassette, path, staff, level, setup, reach } = stored;
+        let Stored { cassette, path, staff, level, setup, reach, reads } = stored;
         let who = match (cassette, path, staff) {
             (Some(text), Some(path), None) => Who::Rehearsal(Script { path, text }),
             (None, None, Some(staff)) => Who::Staff(staff),
             _ => return Err("it names neither a cassette with its path nor a staff"),
         };
-        Ok(Self { who, level, setup, reach })
+        Ok(Self { who, level, setup, reach, reads })
     }
 }
 
 impl From<Assignment> for Stored {
     fn from(assignment: Assignment) -> Self {
-        let Assignment { who, level, setup, reach } = assignment;
+        let Assignment { who, level, setup, reach, reads } = assignment;
         let (cassette, path, staff) = match who {
             Who::Rehearsal(Script { path, text }) => (Some(text), Some(path), None),
             Who::Staff(staff) => (None, None, Some(staff)),
         };
-        Self { cassette, path, staff, level, setup, reach }
+        Self { cassette, path, staff, level, setup, reach, reads }
     }
 }
 
@@ -212,7 +230,8 @@ mod tests {
         assert_eq!(staff.chain(Some(ModelTier::Light)).current().name, "anthropic/claude-haiku");
         let level = SandboxLevel::Full;
         let (who, reach) = (Who::Staff(staff), PinnedReach::default());
-        let assignment = Assignment { who, level, setup: Vec::new(), reach };
+        let reads = Some(ReadFiles { path: "/work".to_owned(), main_dir: "/repo/.git".to_owned() });
+        let assignment = Assignment { who, level, setup: Vec::new(), reach, reads };
         let stored = serde_json::to_string(&assignment).unwrap();
         assert_eq!(serde_json::from_str::<Assignment>(&stored).unwrap(), assignment);
     }

@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use longhaul_agent::Rehearsal;
-use longhaul_agent::tools::{Room, Walls};
-use longhaul_core::config::SetupCommand;
+use longhaul_agent::tools::{Rights, Room, Walls};
+use longhaul_core::config::{SandboxLevel, SetupCommand};
 use longhaul_core::conversation::Conversation;
 use longhaul_core::session::{KeptAs, Rejection, Tip, Workplace};
-use longhaul_events::{Epoch, NodeId, OwnCheckout, SessionId};
+use longhaul_events::{Epoch, NodeId, SessionId};
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_exec::{Error as ExecError, Finished, Program};
 use longhaul_gateway::{Meter, Unmetered, Upstreams};
 
 use super::agent::{Driving, Hands, StepEnd, Way};
 use super::asking::Past;
-use super::assignment::{Assignment, PinnedReach, Who};
+use super::assignment::{Assignment, PinnedReach, ReadFiles, Who};
 use super::falling_back::Choice;
 use super::handed::Bench;
 use super::leftovers::SessionLabel;
@@ -29,6 +29,7 @@ use crate::error::Error;
 use crate::gateway::{self, Gateway, Opened, Token, WayOut};
 use crate::sandbox::{Surroundings, everyday};
 use crate::system::System;
+use crate::workers;
 
 /// An agent at work.
 #[derive(Debug)]
@@ -62,6 +63,8 @@ impl Crew {
         token: &Token,
     ) -> Result<Option<Self>, Error> {
         let Some(assignment) = commands.assignment(id)? else { return Ok(None) };
+        let session = commands.load_session(id)?;
+        let Some(ground) = Ground::of(&assignment, session.workplace) else { return Ok(None) };
         let (agents, turns) = match &assignment.who {
             Who::Rehearsal(script) => {
                 let (agent, turns) = script.rehearsal(commands, id)?;
@@ -70,15 +73,13 @@ impl Crew {
             Who::Staff(staff) => {
                 let socket = system.places().gateway_socket(id);
                 let door = GatewayDoor { socket, token: token.clone() };
-                let telling = office::telling(commands, id)?;
+                let telling = office::telling(commands, id, ground.rights)?;
                 let office = Office::new(assignment.clone(), staff.clone(), telling, door);
                 (Agents::Staff(Box::new(office)), commands.each_turn(id, |_, _| {})?)
             }
         };
-        let session = commands.load_session(id)?;
-        let Some(Workplace { checkout, is_gone: false, .. }) = session.workplace else { return Ok(None) };
-        let room = Room::open(Path::new(&checkout.path)).map_err(Error::Tool)?;
-        let sandbox = walls(system, &assignment, &checkout, room.path());
+        let room = Room::open(&ground.path).map_err(Error::Tool)?.with_rights(ground.rights);
+        let sandbox = walls(system, &assignment, &ground, room.path());
         let Assignment { setup, reach, .. } = assignment;
         Ok(Some(Self {
             agents,
@@ -131,12 +132,41 @@ impl Crew {
     }
 }
 
-/// The checkout can be changed, and the objects that it borrows can be read. Nothing else of ours is there.
-fn walls(system: &System, assignment: &Assignment, own: &OwnCheckout, checkout: &Path) -> Sandbox {
+/// The files that a session works on.
+#[derive(Debug)]
+struct Ground {
+    path: PathBuf,
+    main_dir: PathBuf,
+    rights: Rights,
+}
+
+impl Ground {
+    /// Its own, or those of another that it reads; `None` if they are gone.
+    fn of(assignment: &Assignment, own: Option<Workplace>) -> Option<Self> {
+        if let Some(ReadFiles { path, main_dir }) = &assignment.reads {
+            let rights = match assignment.level {
+                SandboxLevel::Full | SandboxLevel::Reduced => Rights::ReadBehindWalls,
+                SandboxLevel::None => Rights::Read,
+            };
+            return Some(Self { path: path.into(), main_dir: main_dir.into(), rights });
+        }
+        let Workplace { checkout, is_gone: false, .. } = own? else { return None };
+        let (path, main_dir) = (checkout.path.into(), checkout.main_dir.into());
+        Some(Self { path, main_dir, rights: Rights::Change })
+    }
+}
+
+/// The checkout can be changed, unless it is another's, and the objects that it borrows can be read. Nothing else of ours is
+/// there.
+fn walls(system: &System, assignment: &Assignment, ground: &Ground, checkout: &Path) -> Sandbox {
     let home = std::env::home_dir().unwrap_or_else(|| PathBuf::from("/home"));
     let surroundings = Surroundings { directory: checkout, home: &home };
-    let objects = Path::new(&own.main_dir).join("objects");
+    let objects = ground.main_dir.join("objects");
     let mut sandbox = everyday(assignment.level, assignment.reach.network, &surroundings).read_only(objects);
+    if ground.rights != Rights::Change {
+        sandbox.writable.retain(|path| path != checkout);
+        sandbox = sandbox.read_only(checkout);
+    }
     // What relays to the gateway has to be there. Only the file itself: beside it may lie anything.
     sandbox.read_only.extend(std::env::current_exe());
     hidden::ours(system.places(), checkout, &sandbox).into_iter().fold(sandbox, Sandbox::hide)
@@ -199,6 +229,7 @@ impl Driven<'_> {
     /// What a driver that died left behind must not go on beside us, and what it had done is kept before it is touched.
     fn clear_up(&self) -> Result<(), Error> {
         leftovers::end(self.commands, self.id, self.latest())?;
+        self.system.end_workers(self.commands, self.id, workers::UNWANTED)?;
         if self.system.bring_back(self.commands, self.id)?.is_none() && self.epoch > Epoch(1) {
             self.keep("somebody else drives from here on")?;
         }

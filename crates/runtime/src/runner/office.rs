@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use longhaul_agent::tools::Rights;
 use longhaul_agent::{Agent, ModelFacts, OwnLoop, Rehearsal, RemoteMind, Telling, tools};
 use longhaul_core::budget::Price;
 use longhaul_core::conversation::COMPLETE_STEP;
@@ -175,11 +176,12 @@ fn own_loop(
 }
 
 /// What every request of a session begins with.
-pub(super) fn telling(commands: &Commands, id: SessionId) -> Result<Telling, Error> {
+pub(super) fn telling(commands: &Commands, id: SessionId, rights: Rights) -> Result<Telling, Error> {
     let workflow = commands.workflow_of(&commands.load_session(id)?)?;
     let goal = commands.goal_of(id)?;
     let layers = Layers::of(&Foundation { workflow: &workflow, goal: &goal, rules: None, brief: None });
-    let own = tools::TOOLS.iter().map(|tool| spec(tool.name, tool.description, (tool.input)()));
+    let own = tools::TOOLS.iter().filter(|tool| tool.is_for(rights));
+    let own = own.map(|tool| spec(tool.name, tool.description, (tool.input)()));
     let of_session = leaf::TOOLS.iter().map(|tool| spec(tool.name, own_words(tool), own_input(tool)));
     Ok(Telling { layers, tools: own.chain(of_session).collect() })
 }

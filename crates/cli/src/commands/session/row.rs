@@ -13,6 +13,12 @@ use crate::usage::Usage;
 #[derive(Debug, Serialize)]
 pub(crate) struct SessionLine {
     pub(super) id: String,
+    /// The session that led to it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) parent: Option<String>,
+    /// How far below others it stands in a list.
+    #[serde(skip)]
+    pub(super) level: usize,
     /// `agent`, `work`, `gate`, `parked`, `open`; `completed`, `failed`, `cancelled`; `damaged`.
     state: &'static str,
     /// The gate that it waits at, the reason why it was parked or failed, or what is damaged.
@@ -45,6 +51,8 @@ impl SessionLine {
         let (state, detail) = state(&row);
         Self {
             id: row.id.to_string(),
+            parent: row.parent.map(|parent| parent.to_string()),
+            level: 0,
             usage: Usage::of(&row.driven),
             status: live_of(&row),
             outcome: outcome_of(&row),
@@ -73,6 +81,11 @@ impl SessionLine {
             Self { unplayed, ..Self::of(row) }
         };
         Ok(rows.into_iter().map(line).collect())
+    }
+
+    /// The same, so far below others.
+    pub(super) fn at_level(self, level: usize) -> Self {
+        Self { level, ..self }
     }
 
     /// For people, who would take `agent` for one that is at work.
@@ -129,7 +142,7 @@ impl Row for SessionLine {
     fn cells(&self) -> Vec<(&'static str, String)> {
         let or_dash = |text: &Option<String>| text.clone().unwrap_or_else(|| "-".to_owned());
         vec![
-            ("ID", self.id.clone()),
+            ("ID", format!("{}{}", "  ".repeat(self.level), self.id)),
             ("STATE", self.waits()),
             ("WORKFLOW", or_dash(&self.workflow)),
             ("STEP", or_dash(&self.step)),

@@ -25,6 +25,9 @@ pub(crate) struct Args {
 #[derive(Debug, Serialize)]
 struct Shown<'a> {
     session: &'a SessionLine,
+    /// The sessions that it led to.
+    #[serde(skip_serializing_if = "<[SessionLine]>::is_empty")]
+    children: &'a [SessionLine],
     story: &'a [StoryEntry],
 }
 
@@ -33,9 +36,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let (reader, row) = find(&system, &args.session)?;
     let telling = if args.why { Telling::WithReasons } else { Telling::Events };
     let entries = reader.story(&row, telling)?;
+    let children = reader.sessions()?.into_iter().filter(|other| other.parent == Some(row.id)).collect();
+    let children = SessionLine::with_cassette(&system, children)?;
     let lines = SessionLine::with_cassette(&system, vec![row])?;
     let line = lines.first().expect("a line for each row");
-    let text = story::words(line, &entries);
-    context.output.text(&text, &Shown { session: line, story: &entries })?;
+    let text = story::words(line, &children, &entries);
+    context.output.text(&text, &Shown { session: line, children: &children, story: &entries })?;
     Ok(ExitCode::SUCCESS)
 }

@@ -17,8 +17,14 @@ const INDENT: &str = "      ";
 /// How much of a value is shown; `--json` has all of it.
 const MOST_LETTERS: usize = 400;
 
-pub(super) fn words(session: &SessionLine, entries: &[StoryEntry]) -> String {
+pub(super) fn words(session: &SessionLine, children: &[SessionLine], entries: &[StoryEntry]) -> String {
     let mut text = lines(&format!("Session {}: {}", session.id, session.in_words()), "");
+    if let Some(parent) = &session.parent {
+        text += &lines(&format!("below session {parent}"), INDENT);
+    }
+    for child in children {
+        text += &lines(&format!("led to session {}: {}", child.id, child.in_words()), INDENT);
+    }
     if let Some(usage) = &session.usage {
         text += &lines(&usage.in_words(), INDENT);
     }
