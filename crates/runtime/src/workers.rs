@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 
 use crate::children::{self, NewChild};
 use crate::commands::Commands;
-use crate::error::{Error, HiringError};
+use crate::error::{DrivenError, Error, HiringError};
 use crate::gateway::Driven;
 use crate::reader::Family;
 use crate::runner::{Assignment, ReadFiles, Staff, Who, run_work};
@@ -180,7 +180,7 @@ impl System {
             return Ok(Staff { usual, ..staff });
         }
         match self.staff(None, Some(tier), workflow) {
-            Err(Error::Hiring(HiringError::NoTier { .. })) => Ok(staff),
+            Err(Error::Driven(DrivenError::Hiring(HiringError::NoTier { .. }))) => Ok(staff),
             staffed => staffed,
         }
     }

@@ -1,8 +1,5 @@
 //! What a session has used: what was billed, and what is only held for requests that have no bill yet.
 
-#[cfg(test)]
-mod tests;
-
 use longhaul_events::{Account, AgentAct, Held, TokenCount};
 use serde::{Deserialize, Serialize};
 
