@@ -8,7 +8,9 @@ use std::time::Duration;
 use longhaul_testkit::{Dice, seed, times};
 use serde_json::Value;
 
-use crate::run::{arguments, kill_runners, left_over, prepared, runners, tree, words, worktree};
+use crate::run::{
+    arguments, kill_runners, left_over, prepared, runners, tree, words, worktree, worktree_has,
+};
 use crate::running::wait_until;
 use crate::support::{Home, Outcome, git};
 use crate::walking::{advance, one, workflow};
@@ -172,9 +174,7 @@ turns:
 ",
     );
     let mut running = home.run(&words(&arguments(&home))).inside("repo").start();
-    wait_until("the command is running", || {
-        home.longhaul_home().join("data/checkouts").exists() && worktree(&home).join("half.txt").exists()
-    });
+    wait_until("the command is running", || worktree_has(&home, "half.txt"));
     fs::write(worktree(&home).join("go"), "").unwrap();
     assert_eq!(kill_runners(&home), 1);
     assert!(running.wait().unwrap().success());

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::run::{arguments, kill_runners, prepared, words, worktree};
+use crate::run::{arguments, kill_runners, prepared, words, worktree, worktree_has};
 use crate::running::wait_until;
 use crate::support::{Home, Outcome};
 use crate::walking::one;
@@ -162,7 +162,7 @@ fn the_caps_are_those_that_it_was_started_with_whoever_goes_on_with_it() {
 }
 
 fn began(home: &Home) -> bool {
-    home.longhaul_home().join("data/checkouts").exists() && worktree(home).join("began").exists()
+    worktree_has(home, "began")
 }
 
 #[test]

@@ -60,13 +60,23 @@ pub(crate) fn words(arguments: &[String]) -> Vec<&str> {
 
 /// The worktree of the only session.
 pub(crate) fn worktree(home: &Home) -> PathBuf {
+    made_worktree(home).expect("there is one")
+}
+
+/// The same, as soon as it is there.
+fn made_worktree(home: &Home) -> Option<PathBuf> {
     let only = |folder: PathBuf| {
-        let mut entries = fs::read_dir(&folder).unwrap();
-        let first = entries.next().unwrap().unwrap().path();
+        let mut entries = fs::read_dir(&folder).ok()?;
+        let first = entries.next()?.unwrap().path();
         assert!(entries.next().is_none(), "more than one in {}", folder.display());
-        first
+        Some(first)
     };
-    only(only(home.longhaul_home().join("data/checkouts")))
+    only(only(home.longhaul_home().join("data/checkouts"))?)
+}
+
+/// Whether the only session has come so far that this file is there.
+pub(crate) fn worktree_has(home: &Home, file: &str) -> bool {
+    made_worktree(home).is_some_and(|worktree| worktree.join(file).exists())
 }
 
 /// Every file with what is in it, but for git's own.

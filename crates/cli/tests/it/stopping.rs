@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::damage::flip;
-use crate::run::{arguments, kill_runners, prepared, runners, words, worktree};
+use crate::run::{arguments, kill_runners, prepared, runners, words, worktree, worktree_has};
 use crate::running::{events, wait_until};
 use crate::support::{Home, program};
 use crate::walking::one;
@@ -41,8 +41,7 @@ fn under_way(script: &str) -> (Home, String) {
 }
 
 fn wait_for_command(home: &Home) {
-    let began =
-        || home.longhaul_home().join("data/checkouts").exists() && worktree(home).join("began").exists();
+    let began = || worktree_has(home, "began");
     wait_until("the command began", began);
 }
 
