@@ -13,6 +13,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper::{Request, Response, body::Incoming};
 use hyper_util::rt::TokioIo;
+use longhaul_runtime::leaf::{Effect, TOOLS};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::UnixStream;
@@ -129,6 +130,13 @@ impl Asked {
         self.value["method"] == method
     }
 
+    /// Whether it does no harm to ask twice. A tool that nobody knows is refused twice.
+    fn may_be_sent_again(&self) -> bool {
+        let tool = self.value["params"]["name"].as_str().filter(|_| self.is("tools/call"));
+        let known = tool.and_then(|name| TOOLS.iter().find(|tool| tool.name == name));
+        known.is_none_or(|tool| tool.effect != Effect::Records)
+    }
+
     /// What the newest revision wants in the head beside the body.
     fn heads(&self) -> Vec<(&'static str, &str)> {
         let text = |pointer: &str| self.value.pointer(pointer).and_then(Value::as_str);
@@ -141,6 +149,14 @@ impl Asked {
         heads.retain(|(_, value)| value.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' '));
         heads
     }
+}
+
+/// Why a line has no answer.
+enum Unanswered {
+    /// Nobody has seen it.
+    Unsent(String),
+    /// Somebody may have done what it asks.
+    Sent(String),
 }
 
 impl Gateway {
@@ -161,7 +177,13 @@ impl Gateway {
                     }
                     return answers;
                 }
-                Err(error) => problem = error,
+                Err(Unanswered::Unsent(error)) => problem = error,
+                Err(Unanswered::Sent(error)) => {
+                    problem = error;
+                    if !asked.may_be_sent_again() {
+                        break;
+                    }
+                }
             }
             tokio::time::sleep(TRY_EVERY).await;
         }
@@ -174,16 +196,17 @@ impl Gateway {
         vec![answer.to_string().into_bytes()]
     }
 
-    async fn send(&self, asked: &Asked) -> Result<Vec<Vec<u8>>, String> {
-        let words = |error: &dyn std::fmt::Display| error.to_string();
-        let stream = UnixStream::connect(&*self.socket).await.map_err(|error| words(&error))?;
+    async fn send(&self, asked: &Asked) -> Result<Vec<Vec<u8>>, Unanswered> {
+        let unsent = |error: &dyn std::fmt::Display| Unanswered::Unsent(error.to_string());
+        let sent = |error: hyper::Error| Unanswered::Sent(error.to_string());
+        let stream = UnixStream::connect(&*self.socket).await.map_err(|error| unsent(&error))?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await
-            .map_err(|error| words(&error))?;
+            .map_err(|error| unsent(&error))?;
         tokio::spawn(connection);
-        let request = self.request(asked).map_err(|error| words(&error))?;
-        let response = sender.send_request(request).await.map_err(|error| words(&error))?;
-        answers(response, asked).await.map_err(|error| words(&error))
+        let request = self.request(asked).map_err(|error| unsent(&error))?;
+        let response = sender.send_request(request).await.map_err(sent)?;
+        answers(response, asked).await.map_err(sent)
     }
 
     fn request(&self, asked: &Asked) -> Result<Request<Full<Bytes>>, hyper::http::Error> {
@@ -253,7 +276,6 @@ mod tests {
     use std::io::{Read as _, Write as _};
     use std::os::unix::net::UnixListener;
 
-    use longhaul_runtime::leaf::{Effect, TOOLS};
     use tokio::io::AsyncReadExt as _;
 
     use super::*;
@@ -326,15 +348,27 @@ mod tests {
     }
 
     #[test]
-    fn every_tool_of_a_session_may_be_called_twice() {
-        for tool in &TOOLS {
-            assert_ne!(
-                tool.effect,
-                Effect::Records,
-                "`{}` would write twice when its line is sent again",
-                tool.name
-            );
-        }
+    fn only_what_would_be_done_twice_is_never_sent_again() {
+        let called = |tool: &str| {
+            let call =
+                json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool } });
+            Asked::read(call.to_string().into_bytes()).may_be_sent_again()
+        };
+        let never: Vec<&str> = TOOLS.iter().map(|tool| tool.name).filter(|tool| !called(tool)).collect();
+        assert_eq!(never, ["spawn"]);
+        assert!(called("nonsense"));
+    }
+
+    #[tokio::test]
+    async fn a_worker_is_not_asked_for_twice_when_its_server_dies() {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("gateway.sock");
+        let place = socket.clone();
+        let server = std::thread::spawn(move || serve_once(&place, None));
+        let call = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"spawn"}}"#;
+        let answered = relayed(Gateway::new(&socket, None), call).await;
+        assert!(answered.contains("may or may not have been done"), "{answered}");
+        server.join().unwrap();
     }
 
     #[test]

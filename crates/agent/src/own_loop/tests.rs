@@ -37,7 +37,9 @@ struct Scripted {
 
 impl Mind for &'static Scripted {
     fn ask(&self, request: &Request<'_>, watch: &dyn Watch) -> Result<Reply, Failure> {
+        // Only what is of the answer counts as heard.
         watch.heard(Piece::Alive);
+        watch.heard(Piece::Said("so"));
         self.heard.lock().unwrap().push(Heard {
             system: request.system.to_vec(),
             messages: request.messages.to_vec(),
