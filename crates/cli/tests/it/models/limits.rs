@@ -51,14 +51,9 @@ fn money_is_capped_by_what_the_model_costs_and_more_of_it_goes_on() {
 #[test]
 fn a_model_that_nobody_knows_the_price_of_is_not_asked() {
     let world = World::new(fixes_it);
-    let refused = world.run(&["--agent", "openrouter/some/model"]);
+    let refused = world.run(&["--agent", "anthropic/a-model-of-next-year"]);
     assert_ne!(refused.code, Some(0));
-    assert!(
-        refused.stderr.contains("OpenRouter wants a key")
-            || refused.stderr.contains("what a turn of this agent costs"),
-        "{}",
-        refused.stderr
-    );
+    assert!(refused.stderr.contains("what a turn of this agent costs"), "{}", refused.stderr);
     assert_eq!(world.server.tally().requests, 0);
 }
 
