@@ -65,7 +65,7 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     #[command(subcommand)]
     Agent(agent::Command),
-    #[command(subcommand)]
+    #[command(subcommand, hide = true)]
     Workspace(workspace::Command),
     #[command(subcommand)]
     Workflow(workflow::Command),

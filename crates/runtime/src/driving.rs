@@ -84,7 +84,7 @@ impl System {
         longhaul_git::snapshots_can_be_taken()?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
-        self.refuse_duplicate(commands, &new.task.source)?;
+        commands.refuse_duplicate(&new.task.source)?;
         let start = self.prepared_until(commands, new.walk, new.task.until.as_deref())?;
         let who = match new.who {
             Assignee::Rehearsal(script) => Who::Rehearsal(script),
@@ -99,7 +99,7 @@ impl System {
         let task = TaskOrigin { budget: Some(caps), ..new.task };
         let view = commands.start_session_for(&start, &TaskWish::New(task))?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
-        self.yield_to_earlier(commands, &source, session)?;
+        commands.yield_to_earlier(&source, session)?;
         let worktree = NewWorktree {
             session,
             kind: CheckoutKind::Borrowed,

@@ -130,7 +130,7 @@ impl Recorder {
         epoch: u64,
         first: Piece<A>,
         second: Piece<B>,
-    ) -> Result<Option<(Stored<A>, Stored<B>)>, Error> {
+    ) -> Result<StoredBoth<A, B>, Error> {
         let mut blobs = Vec::new();
         let (first_part, first) = self.part(at, first, &mut blobs);
         let (second_part, second) = self.part(at, second, &mut blobs);
@@ -178,6 +178,9 @@ impl Recorder {
         events
     }
 }
+
+/// What was stored in two streams; `None` if somebody else wrote to one of them first.
+pub(crate) type StoredBoth<A, B> = Option<(Stored<A>, Stored<B>)>;
 
 /// What one stream gets of a decision.
 pub(crate) struct Piece<A: Aggregate> {

@@ -77,27 +77,24 @@ impl System {
         let caps = Caps { task_money_micros, ..caps };
         self.give_budget(commands, &session, &NewBudget { caps, by: terminal::user_name() })
     }
+}
 
+impl Commands {
     /// Refuses to do the same work twice: another task that is open has the same source.
-    pub(crate) fn refuse_duplicate(&self, commands: &Commands, source: &Source) -> Result<(), Error> {
-        match others(commands, source, None)?.first() {
+    pub(crate) fn refuse_duplicate(&self, source: &Source) -> Result<(), Error> {
+        match others(self, source, None)?.first() {
             Some(task) => Err(TaskError::Duplicate { source_name: source.to_string(), task: *task }.into()),
             None => Ok(()),
         }
     }
 
     /// Two may have started the same at one moment. The one whose task is in the log first goes on.
-    pub(crate) fn yield_to_earlier(
-        &self,
-        commands: &Commands,
-        source: &Source,
-        session: SessionId,
-    ) -> Result<(), Error> {
-        let Some(task) = commands.load_session(session)?.task else { return Ok(()) };
-        for other in others(commands, source, Some(task))? {
-            if commands.first_position(other.into())? < commands.first_position(task.into())? {
+    pub(crate) fn yield_to_earlier(&self, source: &Source, session: SessionId) -> Result<(), Error> {
+        let Some(task) = self.load_session(session)?.task else { return Ok(()) };
+        for other in others(self, source, Some(task))? {
+            if self.first_position(other.into())? < self.first_position(task.into())? {
                 let duplicate = TaskError::Duplicate { source_name: source.to_string(), task: other };
-                commands.cancel_session(session, &terminal::user_name(), Some(&duplicate.to_string()))?;
+                self.cancel_session(session, &terminal::user_name(), Some(&duplicate.to_string()))?;
                 return Err(duplicate.into());
             }
         }
@@ -163,7 +160,84 @@ fn money(text: &str) -> Result<u64, TaskError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::commands::task::{TaskOrigin, TaskWish};
+    use crate::places::Places;
+    use crate::system::Settings;
+    use crate::{Error, NewWalk};
+
+    const WORKFLOW: &str =
+        "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nsteps:\n  - { id: look, prompt: Look. }\n";
+
+    fn begin(system: &System, commands: &Commands, source: &Source) -> SessionId {
+        let (workflow, goal) = ("team.fix".to_owned(), "fix it".to_owned());
+        let walk = NewWalk { workflow, goal, vars: serde_json::Map::new() };
+        let wish = TaskWish::New(TaskOrigin::of(source.clone()));
+        system.begin_for(commands, walk, &wish).unwrap().session_id.parse().unwrap()
+    }
+
+    #[test]
+    fn one_thing_is_done_by_one_task_and_of_two_that_start_at_once_the_first_in_the_log_goes_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, directory) = (folder.path().join("home"), folder.path().join("work"));
+        std::fs::create_dir_all(home.join("config/workflows")).unwrap();
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(home.join("config/workflows/team.fix.yml"), WORKFLOW).unwrap();
+        let (places, variables) = (Places::under(&home), BTreeMap::new());
+        let system = System::new(Settings { places, variables, directory, flags: Vec::new() });
+        let commands = system.commands().unwrap();
+        let source: Source = "item:LH-TSK-0012".parse().unwrap();
+        commands.refuse_duplicate(&source).unwrap();
+        let first = begin(&system, &commands, &source);
+        let task = commands.load_session(first).unwrap().task.unwrap();
+        let refused = commands.refuse_duplicate(&source).unwrap_err();
+        assert!(
+            matches!(refused, Error::Task(TaskError::Duplicate { task: named, .. }) if named == task),
+            "{refused}"
+        );
+        commands.refuse_duplicate(&"item:LH-TSK-0013".parse().unwrap()).unwrap();
+        // Somebody who had looked before the first was there.
+        let second = begin(&system, &commands, &source);
+        commands.yield_to_earlier(&source, first).unwrap();
+        commands.yield_to_earlier(&source, second).unwrap_err();
+        assert!(commands.load_session(first).unwrap().closed.is_none());
+        assert!(commands.load_session(second).unwrap().closed.is_some());
+        commands.cancel_session(first, "ada", None).unwrap();
+        commands.refuse_duplicate(&source).unwrap();
+        begin(&system, &commands, &Source::CLI);
+        commands.refuse_duplicate(&Source::CLI).unwrap();
+    }
+
+    #[test]
+    fn two_who_try_a_task_again_at_once_make_one_attempt() {
+        let folder = tempfile::tempdir().unwrap();
+        let (home, directory) = (folder.path().join("home"), folder.path().join("work"));
+        std::fs::create_dir_all(home.join("config/workflows")).unwrap();
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(home.join("config/workflows/team.fix.yml"), WORKFLOW).unwrap();
+        let (places, variables) = (Places::under(&home), BTreeMap::new());
+        let system = System::new(Settings { places, variables, directory, flags: Vec::new() });
+        let commands = system.commands().unwrap();
+        let session = begin(&system, &commands, &Source::CLI);
+        commands.cancel_session(session, "ada", None).unwrap();
+        let task = commands.load_session(session).unwrap().task.unwrap();
+        let tried: Vec<bool> = std::thread::scope(|scope| {
+            let tries: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        let commands = system.commands().unwrap();
+                        let view = commands.reader().unwrap().find_task(&task.to_string()).unwrap();
+                        system.retry_task(&commands, &view, None).is_ok()
+                    })
+                })
+                .collect();
+            tries.into_iter().map(|tried| tried.join().unwrap()).collect()
+        });
+        assert_eq!(tried.iter().filter(|is_ok| **is_ok).count(), 1, "{tried:?}");
+        assert_eq!(commands.load_task(task).unwrap().attempts.len(), 2);
+    }
 
     #[test]
     fn what_a_person_types_is_read_or_told_what_belongs_there() {

@@ -4,6 +4,7 @@ use longhaul_core::session::{NewBudget, Session};
 use longhaul_core::task::TaskState;
 use longhaul_core::walk::view::StepView;
 use longhaul_events::{CheckoutKind, SessionId, TaskId, Urgency};
+use longhaul_store::views::SessionStatus;
 
 use crate::commands::Commands;
 use crate::commands::task::TaskWish;
@@ -62,14 +63,16 @@ impl System {
 
     /// A session that failed may still be open. It does not go on beside the new one.
     fn end_before(&self, commands: &Commands, view: &TaskView) -> Result<(), Error> {
-        let task = commands.load_task(view.id)?;
-        if !matches!(commands.task_state(&task)?, TaskState::Over(_)) {
+        if !matches!(view.state, TaskState::Over(_)) {
             // The core says no, and why, when the attempt is decided.
             return Ok(());
         }
+        // Only those that were seen: what somebody else has begun meanwhile is not ours to end.
+        let open = view.sessions.iter().filter(|row| row.status == SessionStatus::Open);
+        let open: Vec<SessionId> = open.map(|row| row.id).collect();
         let reason = Some("another attempt is made".to_owned());
         let stop = Stop { urgency: Urgency::Now, by: terminal::user_name(), reason };
-        self.stop_all(commands, &super::open_sessions(commands, view.id)?, &stop)
+        self.stop_all(commands, &open, &stop)
     }
 
     fn refuse_elsewhere(&self, view: &TaskView) -> Result<(), Error> {
