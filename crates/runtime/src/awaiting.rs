@@ -81,6 +81,7 @@ fn result_vars(workflow: &Workflow) -> Vec<&str> {
         | StepKind::Routine(_)
         | StepKind::Run(_)
         | StepKind::Gather(_)
+        | StepKind::Decide(_)
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)

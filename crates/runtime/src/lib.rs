@@ -67,8 +67,9 @@ pub use hiring::Assignee;
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, DamagedTask, Decided, EventRow, GateEntry, GateState, Happened,
-    LogEntry, ProgressBelow, ProgressTail, Ranked, Reader, RecordedRun, SinceTrusted, StoryEntry, StoryTail,
-    Tail, TaskDecision, TaskView, Telling, ToldCall, WorkspaceView, clear_winner, live_of, outcome_of,
+    LogEntry, ProgressBelow, ProgressTail, Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry,
+    StoryTail, Tail, TaskDecision, TaskView, Telling, ToldCall, WorkspaceView, clear_winner, live_of,
+    outcome_of,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use replaying::{Replay, Replayed};

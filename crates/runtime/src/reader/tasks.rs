@@ -245,6 +245,7 @@ const fn is_decision(what: &Happened) -> bool {
         | Happened::Forked { .. }
         | Happened::Closed { .. }
         | Happened::WayChosen { .. }
+        | Happened::Decided(_)
         | Happened::LoopExhausted { .. } => true,
         Happened::Opened { .. }
         | Happened::Pinned { .. }
