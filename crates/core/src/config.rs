@@ -6,6 +6,7 @@
 mod agents;
 mod budget;
 mod checkout;
+mod pipeline;
 mod sandbox;
 
 use std::collections::BTreeMap;
@@ -108,6 +109,12 @@ pub const KEYS: &[Key] = &[
         default: "0",
         about: "how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on",
         kind: Kind::Count(100),
+    },
+    Key {
+        path: pipeline::DEFAULT,
+        default: "lh.pipeline.feature",
+        about: "the workflow that `longhaul run GOAL` follows",
+        kind: Kind::Text,
     },
     Key {
         path: "retention.blobs",
@@ -220,6 +227,8 @@ pub struct Config {
     pub agents: AgentsConfig,
     /// Slots of WorkRail workflows, each with the id of what fills it.
     pub bindings: BTreeMap<String, String>,
+    /// What a task follows unless somebody says otherwise.
+    pub pipeline_default: String,
     pub retention_blobs_ms: u64,
     pub retention_disk_bytes: u64,
     /// What `run: { checks: … }` runs, in order.
@@ -270,6 +279,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
     let mut layer = Vec::new();
     let asked = file.agents.unwrap_or_default().values();
     let values = values.into_iter().chain(file.budget.unwrap_or_default().values()).chain(walls).chain(asked);
+    let values = values.chain(file.pipeline.unwrap_or_default().values());
     for (key, value) in values {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
@@ -285,6 +295,7 @@ struct File {
     agents: Option<agents::Section>,
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
+    pipeline: Option<pipeline::Section>,
     retention: Option<Retention>,
     checks: Option<Spanned<CheckList>>,
     checkout: Option<checkout::Section>,
@@ -403,6 +414,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     Ok(Config {
         agents: agents::resolve(&rows)?,
         bindings,
+        pipeline_default: pipeline::resolve(&rows)?,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
@@ -501,6 +513,7 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "pipeline.default=lh.pipeline.feature (default)",
                 "retention.blobs=90d (default)",
                 "retention.disk=20G (default)",
                 "sandbox.accept_reduced=false (default)",
@@ -543,6 +556,7 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "pipeline.default=lh.pipeline.feature (default)",
                 "retention.blobs=10d (ws.yml:1)",
                 "retention.disk=5G ($LONGHAUL_RETENTION_DISK)",
                 "sandbox.accept_reduced=false (default)",

@@ -22,6 +22,7 @@ pub mod scrub;
 pub mod session;
 pub mod succession;
 pub mod taint;
+pub mod task;
 pub mod time;
 pub mod transcript;
 pub mod trust;

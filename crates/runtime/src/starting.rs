@@ -9,8 +9,9 @@ use longhaul_events::{Checkout, Reason, WorkspaceId};
 use serde_json::{Map, Value};
 
 use crate::commands::Commands;
+use crate::commands::task::TaskWish;
 use crate::commands::walking::StartSession;
-use crate::error::Error;
+use crate::error::{Error, TaskError};
 use crate::system::System;
 use crate::workspaces::{self, Located};
 
@@ -34,8 +35,13 @@ struct Ground {
 impl System {
     /// Starts a session in the current folder. A repository that nobody registered is registered, untrusted.
     pub fn begin(&self, commands: &Commands, new: NewWalk) -> Result<StepView, Error> {
+        self.begin_for(commands, new, &TaskWish::default())
+    }
+
+    /// The same for a task that does not come from a person at the shell.
+    pub fn begin_for(&self, commands: &Commands, new: NewWalk, wish: &TaskWish) -> Result<StepView, Error> {
         let start = self.prepared(commands, new)?;
-        self.start_session(commands, &start)
+        self.start_session_for(commands, &start, wish)
     }
 
     /// All that a session in the current folder starts with.
@@ -56,6 +62,20 @@ impl System {
             parent: None,
             warnings,
         })
+    }
+
+    /// The same with a workflow that ends after one of its phases.
+    pub(crate) fn prepared_until(
+        &self,
+        commands: &Commands,
+        new: NewWalk,
+        until: Option<&str>,
+    ) -> Result<StartSession, Error> {
+        let mut start = self.prepared(commands, new)?;
+        if let Some(phase) = until {
+            Arc::make_mut(&mut start.workflow).end_after(phase).map_err(TaskError::from)?;
+        }
+        Ok(start)
     }
 
     /// Puts the workspace's checks into the workflow, and says which of them nobody declares.
