@@ -20,6 +20,7 @@ pub mod leaf;
 pub mod maintenance;
 mod metering;
 mod places;
+mod proofs;
 mod reader;
 mod reading;
 mod recap;
@@ -60,6 +61,7 @@ pub use driving::{Drive, NewDrive, Script};
 pub use error::{DrivenError, Error, HiringError, Kind};
 pub use hiring::Assignee;
 pub use places::Places;
+pub use proofs::ProofReport;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,
     Ranked, Reader, RecordedRun, SinceTrusted, StoryEntry, StoryTail, Tail, Telling, ToldCall, WorkspaceView,
@@ -96,6 +98,7 @@ pub mod types {
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
     pub use longhaul_core::progress::{Now, Progress as SessionProgress, StepProgress, StepState};
+    pub use longhaul_core::proof::{self, Proof};
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
     pub use longhaul_core::time::rfc3339;

@@ -33,6 +33,7 @@ mod takeover;
 mod terminal;
 mod trust;
 mod usage;
+mod verification;
 mod vouching;
 mod walking;
 mod workers;
