@@ -16,13 +16,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use assemble::{Record, assemble};
-pub use fresh::{Fresh, Freshness, Now, carried, is_fresh};
+pub use fresh::{Fresh, Now, carried, is_fresh};
 pub use judge::{Unfit, read};
 pub use render::{markdown, text};
 pub use sources::Sources;
 pub use statement::{PREDICATE_TYPE, STATEMENT_TYPE, statement};
 
 use crate::canonical;
+pub use crate::policy::Freshness;
 
 /// The only form that there is so far.
 pub const VERSION: u32 = 1;

@@ -1,19 +1,7 @@
 //! Whether a proof still says something about the files that are there now.
 
-use serde::{Deserialize, Serialize};
-
 use super::{CheckEntry, Outcome, Proof};
-
-/// What a moved base means.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Freshness {
-    /// Everything is proven again.
-    Strict,
-    /// What was proven is carried where no file is shared.
-    #[default]
-    Disjoint,
-}
+use crate::policy::Freshness;
 
 /// How things are now.
 #[derive(Debug, Clone, Copy)]

@@ -45,6 +45,7 @@ impl Workflow {
             | StepKind::Gather(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => false,
         })
     }
@@ -98,6 +99,7 @@ fn pin_step(step: &mut Step, checks: &[Check], missing: &mut Vec<Undeclared>) {
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => {}
     }
 }
