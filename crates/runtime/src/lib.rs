@@ -21,6 +21,7 @@ pub mod leaf;
 pub mod maintenance;
 mod metering;
 mod places;
+mod proofs;
 mod reader;
 mod reading;
 mod recap;
@@ -65,6 +66,7 @@ pub use driving::{Drive, NewDrive, Script};
 pub use error::{DrivenError, Error, HiringError, Kind, TaskError};
 pub use hiring::Assignee;
 pub use places::Places;
+pub use proofs::ProofReport;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, DamagedTask, Decided, EventRow, GateEntry, GateState, Happened,
     LogEntry, ProgressBelow, ProgressTail, Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry,
@@ -103,6 +105,7 @@ pub mod types {
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
     pub use longhaul_core::progress::{Now, Progress as SessionProgress, StepProgress, StepState};
+    pub use longhaul_core::proof::{self, Proof};
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, Spent, channel_word};
     pub use longhaul_core::task::{Source as TaskSource, Task, TaskState};

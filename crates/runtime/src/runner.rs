@@ -20,10 +20,12 @@ mod office;
 mod perform;
 mod permission;
 mod preparing;
+mod proving;
 mod returning;
 mod switch;
 #[cfg(test)]
 mod tests;
+mod verifying;
 mod wait;
 mod watch;
 
@@ -33,7 +35,7 @@ use std::time::{Duration, Instant};
 use longhaul_core::config::SetupCommand;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
-use longhaul_core::workflow::step::RunWhat;
+use longhaul_core::workflow::step::{RunOn, RunWhat};
 use longhaul_events::{Epoch, Reason, SessionId};
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_store::StoreError;
@@ -77,6 +79,9 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
     let is_over = || Ok::<_, Error>(system.commands()?.load_session(id)?.closed.is_some());
     if is_over().unwrap_or(false) {
         system.clear_homes(id);
+        if let Err(error) = system.clear_verifications(id) {
+            tracing::warn!(%error, session = %id, "could not take away the checkouts of a verification");
+        }
     }
     done
 }
@@ -322,8 +327,12 @@ impl Driven<'_> {
         let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
         Ok(Some(WorkResult::Done(match (run, order.step.kind.gather()) {
+            (Some(run), _) if run.on == RunOn::Merge => self.run_on_merge(run, &place, stop),
             (Some(run), _) => perform::run(run, order, &place, stop),
-            (None, Some(gather)) => gather::gather(gather, order, &place),
+            (None, Some(gather)) => match gather.seen() {
+                Some(seen) => self.see(seen),
+                None => gather::gather(gather, order, &place),
+            },
             (None, None) => could_not_run("this kind of step is not a runner's"),
         })))
     }

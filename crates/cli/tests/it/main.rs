@@ -35,6 +35,7 @@ mod task;
 mod terminal;
 mod trust;
 mod usage;
+mod verification;
 mod vouching;
 mod walking;
 mod workers;

@@ -304,6 +304,7 @@ fn run(text: BoxedStrategy<String>) -> BoxedStrategy<Run> {
     (what, 1..9_000_000_u64, option::of(var()), any::<bool>())
         .prop_map(|(what, timeout_ms, into, rerun)| Run {
             what,
+            on: RunOn::Checkout,
             timeout_ms,
             dir: None,
             network: None,

@@ -1,6 +1,6 @@
 //! What a session pins beside the file: the checks that its workspace declares.
 
-use super::step::{Check, CheckChoice, Gate, GateBy, Loop, Routine, Run, RunWhat, Todo};
+use super::step::{Check, CheckChoice, Gate, GateBy, Loop, OnEmpty, Routine, Run, RunWhat, Todo};
 use super::{Step, StepKind, Workflow};
 
 /// A step that asks for checks which its workspace does not declare.
@@ -110,7 +110,12 @@ fn pin_run(run: &mut Run, checks: &[Check]) -> Option<Vec<String>> {
         RunWhat::Checks(CheckChoice::All) => (checks.to_vec(), checks.is_empty().then(Vec::new)),
         RunWhat::Checks(CheckChoice::Named(names)) => {
             let of = |name: &String| checks.iter().find(|check| check.name == *name);
-            let unknown = |name: &String| Check { name: name.clone(), run: Vec::new(), timeout_ms: 0 };
+            let unknown = |name: &String| Check {
+                name: name.clone(),
+                run: Vec::new(),
+                timeout_ms: 0,
+                empty: OnEmpty::Fail,
+            };
             let pinned =
                 names.iter().map(|name| of(name).cloned().unwrap_or_else(|| unknown(name))).collect();
             let missing: Vec<String> = names.iter().filter(|name| of(name).is_none()).cloned().collect();
@@ -141,8 +146,12 @@ mod tests {
         assert_eq!(with_step(in_a_loop).commands(), ["make"]);
         let mut checks = with_step("{ id: a, gate: { by: check, run: { checks: [unit] } } }");
         assert_eq!(checks.commands(), ["the checks that its workspace declares"]);
-        let unit =
-            Check { name: "unit".to_owned(), run: vec!["make".to_owned(), "unit".to_owned()], timeout_ms: 1 };
+        let unit = Check {
+            name: "unit".to_owned(),
+            run: vec!["make".to_owned(), "unit".to_owned()],
+            timeout_ms: 1,
+            empty: OnEmpty::Fail,
+        };
         assert_eq!(
             checks.clone().pin_checks(&[])[0].said(),
             "step `a` runs the check `unit`, which nobody declares"
@@ -159,7 +168,12 @@ mod tests {
         assert_eq!(missing, [Undeclared { step: "a".to_owned(), names: Vec::new() }]);
         assert_eq!(missing[0].said(), "step `a` runs all checks of the workspace, and it declares none");
         let mut named = with_step("{ id: a, run: { checks: [unit, lint] } }");
-        let unit = Check { name: "unit".to_owned(), run: vec!["make".to_owned()], timeout_ms: 1 };
+        let unit = Check {
+            name: "unit".to_owned(),
+            run: vec!["make".to_owned()],
+            timeout_ms: 1,
+            empty: OnEmpty::Fail,
+        };
         assert_eq!(named.pin_checks(&[unit])[0].names, ["lint"]);
         let Some(RunWhat::Declared(pinned)) = named.steps[0].kind.run().map(|run| &run.what) else {
             panic!()

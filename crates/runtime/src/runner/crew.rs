@@ -172,6 +172,29 @@ fn walls(system: &System, assignment: &Assignment, ground: &Ground, checkout: &P
     hidden::ours(system.places(), checkout, &sandbox).into_iter().fold(sandbox, Sandbox::hide)
 }
 
+/// Another checkout of the repository that a session works on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Elsewhere<'a> {
+    pub(super) checkout: &'a Path,
+    pub(super) main_dir: &'a Path,
+}
+
+/// The same walls with the same way out, around another checkout.
+pub(super) fn walls_around(
+    system: &System,
+    assignment: &Assignment,
+    elsewhere: &Elsewhere<'_>,
+    open: &Sandbox,
+) -> Sandbox {
+    let (path, main_dir) = (elsewhere.checkout.to_owned(), elsewhere.main_dir.to_owned());
+    let ground = Ground { path, main_dir, rights: Rights::Change };
+    let mut sandbox = walls(system, assignment, &ground, elsewhere.checkout);
+    sandbox.caches.clone_from(&open.caches);
+    sandbox.gateway.clone_from(&open.gateway);
+    sandbox.set = open.set.clone();
+    sandbox
+}
+
 /// The walls around one command.
 #[derive(Debug)]
 pub(super) struct Around<'a> {

@@ -301,6 +301,7 @@ fn run() -> Table {
     vec![
         ("command", json!({ "type": "array", "minItems": 1, "items": { "type": ["string", "number"] } })),
         ("checks", texts()),
+        ("on", json!({ "enum": ["checkout", "merge"] })),
         ("timeout", unit("10m")),
         ("dir", text()),
         ("network", json!({ "enum": ["none", "allow-list", "open"] })),
