@@ -54,9 +54,8 @@ impl<'a> Walk<'a> {
             | StepKind::Loop(_)
             | StepKind::Todo(_)
             | StepKind::Routine(_)
-            | StepKind::Parallel(_)
-            | StepKind::Spawn(_)
             | StepKind::Deliver(_) => self.barred(step, result),
+            StepKind::Parallel(_) | StepKind::Spawn(_) => self.after_children(step, result),
         };
         self.search(found)
     }
@@ -76,7 +75,7 @@ impl<'a> Walk<'a> {
         self.leave(step)
     }
 
-    fn set(&mut self, set: BTreeMap<String, Value>, unset: Vec<String>) {
+    pub(super) fn set(&mut self, set: BTreeMap<String, Value>, unset: Vec<String>) {
         if set.is_empty() && unset.is_empty() {
             return;
         }

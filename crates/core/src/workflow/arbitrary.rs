@@ -65,6 +65,7 @@ pub(crate) fn workflow_with(text: BoxedStrategy<String>) -> impl Strategy<Value 
                 preferences: None,
                 references: Vec::new(),
                 contracts: contracts(),
+                below: BTreeMap::new(),
                 steps,
             }
         },
@@ -186,7 +187,11 @@ fn leaf_kind(text: BoxedStrategy<String>) -> BoxedStrategy<StepKind> {
         into: "found".to_owned(),
         optional,
     });
-    let spawn = (child(), option::of(var())).prop_map(|(child, into)| Spawn { child, into });
+    let spawn = (child(), option::of(var())).prop_map(|(child, into)| Spawn {
+        child,
+        on_failure: OnFailure::Abort,
+        into,
+    });
     let deliver = btree_map(word(), value(), 0..4).prop_map(|settings| Deliver { settings });
     prop_oneof![
         6 => prompt(text.clone()).prop_map(|prompt| StepKind::Prompt(Box::new(prompt))),
@@ -333,7 +338,8 @@ fn parallel(text: BoxedStrategy<String>) -> BoxedStrategy<Parallel> {
             children,
             join,
             on_failure,
-            synthesis: synthesis.map(Box::new),
+            into: None,
+            synthesis: synthesis.map(|prompt| Parallel::synthesis_of("later", prompt)),
         })
         .boxed()
 }
@@ -360,6 +366,7 @@ fn child() -> BoxedStrategy<Child> {
             for_each,
             model: None,
             allowed_tools: Vec::new(),
+            files: None,
         })
         .boxed()
 }
@@ -397,9 +404,11 @@ impl Finish {
             | StepKind::Run(_)
             | StepKind::Gather(_)
             | StepKind::Gate(_)
-            | StepKind::Parallel(_)
             | StepKind::Spawn(_)
             | StepKind::Deliver(_) => {}
+            StepKind::Parallel(Parallel { synthesis, .. }) => {
+                synthesis.iter_mut().for_each(|step| step.id = format!("{id}.synthesis"));
+            }
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use longhaul_core::canonical;
 use longhaul_core::session::{OpenSession, PinWorkflow, Session};
+use longhaul_core::walk::children::BRIEF;
 use longhaul_core::walk::start::initial_vars;
 use longhaul_core::walk::view::StepView;
 use longhaul_core::walk::{Coordinator, Standing, Walk};
@@ -31,8 +32,22 @@ pub struct StartSession {
 impl Commands {
     /// Opens a session, pins its workflow and takes the first step, in one decision.
     pub fn start_session(&self, start: &StartSession) -> Result<StepView, Error> {
-        let id = SessionId::from_bytes(self.entropy.bytes());
-        let open = self.opening(id, start)?;
+        self.start_session_as(self.new_session_id(), start, None)
+    }
+
+    /// An id for a session that is not there yet.
+    pub(crate) fn new_session_id(&self) -> SessionId {
+        SessionId::from_bytes(self.entropy.bytes())
+    }
+
+    /// The same under an id that was chosen before, and with what its agent is told before the first step.
+    pub(crate) fn start_session_as(
+        &self,
+        id: SessionId,
+        start: &StartSession,
+        brief: Option<&str>,
+    ) -> Result<StepView, Error> {
+        let open = self.opening(id, start, brief)?;
         let ((), Stored { state, events, at }) =
             self.recorder.record(self.write(id.into(), &Contents::default()), || {
                 let events = Session::open(open.clone());
@@ -70,9 +85,15 @@ impl Commands {
         }
     }
 
-    fn opening(&self, id: SessionId, start: &StartSession) -> Result<OpenSession, Error> {
+    fn opening(
+        &self,
+        id: SessionId,
+        start: &StartSession,
+        brief: Option<&str>,
+    ) -> Result<OpenSession, Error> {
         let workflow = &*start.workflow;
-        let vars = initial_vars(workflow, &start.goal, &start.vars).map_err(Error::BadStart)?;
+        let mut vars = initial_vars(workflow, &start.goal, &start.vars).map_err(Error::BadStart)?;
+        vars.extend(brief.map(|brief| (BRIEF.to_owned(), Value::from(brief))));
         let contents =
             vars.iter().map(|(name, value)| (name.clone(), Content::Inline(value.clone()))).collect();
         let vars = vars.into_iter().map(|(name, value)| (name, Arc::new(value))).collect();
