@@ -6,6 +6,7 @@ mod again;
 mod agent;
 mod artifact;
 mod carrying;
+mod children;
 mod configuration;
 mod damage;
 mod driven;

@@ -54,10 +54,9 @@ impl<'a> Walk<'a> {
             | StepKind::Loop(_)
             | StepKind::Todo(_)
             | StepKind::Routine(_)
-            | StepKind::Parallel(_)
-            | StepKind::Spawn(_)
             | StepKind::Decide(_)
             | StepKind::Deliver(_) => self.barred(step, result),
+            StepKind::Parallel(_) | StepKind::Spawn(_) => self.after_children(step, result),
         };
         self.search(found)
     }

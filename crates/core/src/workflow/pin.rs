@@ -1,4 +1,6 @@
-//! What a session pins beside the file: the checks that its workspace declares.
+//! What a session pins beside the file: the checks that its workspace declares, and the workflows that it can lead to.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::step::{Check, CheckChoice, Gate, GateBy, Loop, OnEmpty, Routine, Run, RunWhat, Todo};
 use super::{Step, StepKind, Workflow};
@@ -33,8 +35,32 @@ impl Workflow {
         missing
     }
 
-    /// Whether any step runs a command.
+    /// The workflows that its own steps lead to.
+    pub fn leads_to(&self) -> BTreeSet<&str> {
+        let families = self.all_steps().into_iter().filter_map(|step| step.kind.family());
+        families.flat_map(|family| family.children.iter().map(|child| child.workflow.as_str())).collect()
+    }
+
+    /// A workflow below it, with all that this one can lead to itself.
+    pub fn child(&self, id: &str) -> Option<Self> {
+        let mut child = self.below.get(id)?.clone();
+        let (mut found, mut due): (BTreeMap<String, Self>, Vec<&str>) = (BTreeMap::new(), vec![id]);
+        while let Some(next) = due.pop() {
+            let ids = self.below.get(next).into_iter().flat_map(Self::leads_to);
+            for id in ids.filter(|id| !found.contains_key(*id)).collect::<Vec<_>>() {
+                found.extend(self.below.get(id).map(|below| (id.to_owned(), below.clone())));
+                due.push(id);
+            }
+        }
+        child.below = found;
+        Some(child)
+    }
+
+    /// Whether any step runs a command, also below it.
     pub fn runs_commands(&self) -> bool {
+        if self.below.values().any(Self::runs_commands) {
+            return true;
+        }
         self.all_steps().into_iter().any(|step| match &step.kind {
             StepKind::Run(_) => true,
             StepKind::Gate(gate) => matches!(gate.by, GateBy::Check(_)),
@@ -52,7 +78,11 @@ impl Workflow {
 
     /// What its steps run, in words for a person, before templates are filled in.
     pub fn commands(&self) -> Vec<String> {
-        let runs = self.all_steps().into_iter().filter_map(|step| step.kind.run());
+        let steps = self.below.values().fold(self.all_steps(), |mut steps, below| {
+            steps.extend(below.all_steps());
+            steps
+        });
+        let runs = steps.into_iter().filter_map(|step| step.kind.run());
         runs.flat_map(|run| match &run.what {
             RunWhat::Command(words) => vec![shell_words(words)],
             RunWhat::Checks(_) => vec!["the checks that its workspace declares".to_owned()],
@@ -67,7 +97,7 @@ impl Workflow {
     /// Whether anybody but the agent has a say on the way.
     pub fn has_gates(&self) -> bool {
         let asks = |step: &Step| step.confirm.is_some() || matches!(step.kind, StepKind::Gate(_));
-        self.all_steps().into_iter().any(asks)
+        self.all_steps().into_iter().any(asks) || self.below.values().any(Self::has_gates)
     }
 }
 

@@ -348,6 +348,7 @@ fn child() -> Table {
         ("with", json!({ "type": "object" })),
         ("model", model()),
         ("allowedTools", list(text())),
+        ("files", json!({ "enum": ["read", "write"] })),
         ("into", text()),
         ("forEach", text()),
         ("as", text()),
