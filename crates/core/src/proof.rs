@@ -23,7 +23,7 @@ pub use sources::Sources;
 pub use statement::{PREDICATE_TYPE, STATEMENT_TYPE, statement};
 
 use crate::canonical;
-pub use crate::policy::Freshness;
+pub use crate::policy::settings::Freshness;
 
 /// The only form that there is so far.
 pub const VERSION: u32 = 1;

@@ -1,7 +1,7 @@
 //! Whether a proof still says something about the files that are there now.
 
 use super::{CheckEntry, Outcome, Proof};
-use crate::policy::Freshness;
+use crate::policy::settings::Freshness;
 
 /// How things are now.
 #[derive(Debug, Clone, Copy)]
