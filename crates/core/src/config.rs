@@ -6,6 +6,7 @@
 mod agents;
 mod budget;
 mod checkout;
+mod policy;
 mod sandbox;
 
 use std::collections::BTreeMap;
@@ -108,6 +109,48 @@ pub const KEYS: &[Key] = &[
         default: "0",
         about: "how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on",
         kind: Kind::Count(100),
+    },
+    Key {
+        path: policy::INTENT_GATE,
+        default: "vague",
+        about: "when a person looks at the intent before anything is written: `always`, `vague` or `never`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::AUTO,
+        default: "low",
+        about: "the risks whose changes may merge without asking anybody: some of `low,medium,high`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FRESHNESS,
+        default: "disjoint",
+        about: "when a proof outlives a moved base: `strict` (never) or `disjoint` (no file is shared)",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::METHOD,
+        default: "squash",
+        about: "how changes are merged: `squash`, `merge` or `rebase`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::NEVER,
+        default: "",
+        about: "paths that never merge by themselves, as `db/**,ops/*.tf`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FAMILIES,
+        default: "correctness,tests,security",
+        about: "what reviews look for: some of `correctness,tests,security,architecture`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FIX_ATTEMPTS,
+        default: "3",
+        about: "how often findings are fixed before a person is asked",
+        kind: Kind::Count(10),
     },
     Key {
         path: "retention.blobs",
@@ -228,6 +271,8 @@ pub struct Config {
     pub checkout: CheckoutConfig,
     /// What sessions may use that an agent of ours does.
     pub caps: Caps,
+    /// What decisions go by; sessions pin it.
+    pub policy: crate::policy::Settings,
     /// The walls around agents of ours.
     pub sandbox: SandboxConfig,
     pub rows: Vec<Row>,
@@ -267,9 +312,15 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         ("retention.disk", retention.disk),
     ];
     let walls = file.sandbox.unwrap_or_default().read().map_err(error)?;
+    let rules = file.policy.unwrap_or_default().read().map_err(error)?;
     let mut layer = Vec::new();
     let asked = file.agents.unwrap_or_default().values();
-    let values = values.into_iter().chain(file.budget.unwrap_or_default().values()).chain(walls).chain(asked);
+    let values = values
+        .into_iter()
+        .chain(file.budget.unwrap_or_default().values())
+        .chain(walls)
+        .chain(rules)
+        .chain(asked);
     for (key, value) in values {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
@@ -288,6 +339,7 @@ struct File {
     retention: Option<Retention>,
     checks: Option<Spanned<CheckList>>,
     checkout: Option<checkout::Section>,
+    policy: Option<policy::Section>,
     sandbox: Option<sandbox::Section>,
 }
 
@@ -408,6 +460,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
         checkout,
         caps: budget::resolve(&rows)?,
+        policy: policy::resolve(&rows)?,
         sandbox,
         rows,
     })
@@ -501,6 +554,13 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "policy.intent_gate=vague (default)",
+                "policy.merge.auto=low (default)",
+                "policy.merge.freshness=disjoint (default)",
+                "policy.merge.method=squash (default)",
+                "policy.merge.never= (default)",
+                "policy.review.families=correctness,tests,security (default)",
+                "policy.review.fix_attempts=3 (default)",
                 "retention.blobs=90d (default)",
                 "retention.disk=20G (default)",
                 "sandbox.accept_reduced=false (default)",
@@ -543,6 +603,13 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "policy.intent_gate=vague (default)",
+                "policy.merge.auto=low (default)",
+                "policy.merge.freshness=disjoint (default)",
+                "policy.merge.method=squash (default)",
+                "policy.merge.never= (default)",
+                "policy.review.families=correctness,tests,security (default)",
+                "policy.review.fix_attempts=3 (default)",
                 "retention.blobs=10d (ws.yml:1)",
                 "retention.disk=5G ($LONGHAUL_RETENTION_DISK)",
                 "sandbox.accept_reduced=false (default)",

@@ -2,6 +2,7 @@
 
 use super::step::{Check, CheckChoice, Gate, GateBy, Loop, Routine, Run, RunWhat, Todo};
 use super::{Step, StepKind, Workflow};
+use crate::policy::Settings;
 
 /// A step that asks for checks which its workspace does not declare.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,6 +32,11 @@ impl Workflow {
         let mut missing = Vec::new();
         self.steps.iter_mut().for_each(|step| pin_step(step, checks, &mut missing));
         missing
+    }
+
+    /// Puts what the workspace set of its policies into the steps that ask them.
+    pub fn pin_policy(&mut self, settings: &Settings) {
+        self.steps.iter_mut().for_each(|step| pin_settings(step, settings));
     }
 
     /// Whether any step runs a command.
@@ -122,6 +128,13 @@ fn pin_run(run: &mut Run, checks: &[Check]) -> Option<Vec<String>> {
     missing
 }
 
+fn pin_settings(step: &mut Step, settings: &Settings) {
+    if let StepKind::Decide(decide) = &mut step.kind {
+        decide.settings = settings.clone();
+    }
+    step.kind.inner_mut().iter_mut().for_each(|step| pin_settings(step, settings));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -166,6 +179,21 @@ mod tests {
         };
         assert_eq!(pinned.iter().map(|check| check.name.as_str()).collect::<Vec<_>>(), ["unit", "lint"]);
         assert_eq!(named.commands(), ["make"]);
+    }
+
+    #[test]
+    fn what_is_set_of_policies_is_pinned_wherever_one_is_asked() {
+        let mut workflow = with_step(
+            "{ id: a, loop: { for: 2, max: 2 }, steps: [{ id: b, decide: { policy: routing, with: { classification: x } } }] }",
+        );
+        let settings =
+            Settings { intent_gate: crate::policy::settings::IntentGate::Always, ..Settings::default() };
+        workflow.pin_policy(&settings);
+        let asked = workflow.all_steps().into_iter().find_map(|step| match &step.kind {
+            StepKind::Decide(decide) => Some(decide.settings.clone()),
+            _ => None,
+        });
+        assert_eq!(asked, Some(settings));
     }
 
     #[test]
