@@ -8,6 +8,7 @@ mod budget;
 mod checkout;
 mod checks;
 mod pipeline;
+mod policy;
 mod sandbox;
 
 use std::collections::BTreeMap;
@@ -111,6 +112,48 @@ pub const KEYS: &[Key] = &[
         default: "lh.pipeline.feature",
         about: "the workflow that `longhaul run GOAL` follows",
         kind: Kind::Text,
+    },
+    Key {
+        path: policy::INTENT_GATE,
+        default: "vague",
+        about: "when a person looks at the intent before anything is written: `always`, `vague` or `never`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::AUTO,
+        default: "low",
+        about: "the risks whose changes may merge without asking anybody: some of `low,medium,high`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FRESHNESS,
+        default: "disjoint",
+        about: "when a proof outlives a moved base: `strict` (never) or `disjoint` (no file is shared)",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::METHOD,
+        default: "squash",
+        about: "how changes are merged: `squash`, `merge` or `rebase`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::NEVER,
+        default: "",
+        about: "paths that never merge by themselves, as `db/**,ops/*.tf`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FAMILIES,
+        default: "correctness,tests,security",
+        about: "what reviews look for: some of `correctness,tests,security,architecture`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FIX_ATTEMPTS,
+        default: "3",
+        about: "how often findings are fixed before a person is asked",
+        kind: Kind::Count(10),
     },
     Key {
         path: "retention.blobs",
@@ -233,6 +276,8 @@ pub struct Config {
     pub checkout: CheckoutConfig,
     /// What sessions may use that an agent of ours does.
     pub caps: Caps,
+    /// What decisions go by; sessions pin it.
+    pub policy: crate::policy::Settings,
     /// The walls around agents of ours.
     pub sandbox: SandboxConfig,
     pub rows: Vec<Row>,
@@ -271,10 +316,16 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         ("retention.disk", retention.disk),
     ];
     let walls = file.sandbox.unwrap_or_default().read().map_err(error)?;
+    let rules = file.policy.unwrap_or_default().read().map_err(error)?;
     let mut layer = Vec::new();
     let asked = file.agents.unwrap_or_default().values();
-    let values = values.into_iter().chain(file.budget.unwrap_or_default().values()).chain(walls).chain(asked);
-    let values = values.chain(file.pipeline.unwrap_or_default().values());
+    let values = values
+        .into_iter()
+        .chain(file.budget.unwrap_or_default().values())
+        .chain(walls)
+        .chain(rules)
+        .chain(asked)
+        .chain(file.pipeline.unwrap_or_default().values());
     for (key, value) in values {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
@@ -294,6 +345,7 @@ struct File {
     retention: Option<Retention>,
     checks: Option<Spanned<checks::Section>>,
     checkout: Option<checkout::Section>,
+    policy: Option<policy::Section>,
     sandbox: Option<sandbox::Section>,
 }
 
@@ -364,6 +416,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
         checkout,
         caps: budget::resolve(&rows)?,
+        policy: policy::resolve(&rows)?,
         sandbox,
         rows,
     })
@@ -458,6 +511,13 @@ mod tests {
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
                 "pipeline.default=lh.pipeline.feature (default)",
+                "policy.intent_gate=vague (default)",
+                "policy.merge.auto=low (default)",
+                "policy.merge.freshness=disjoint (default)",
+                "policy.merge.method=squash (default)",
+                "policy.merge.never= (default)",
+                "policy.review.families=correctness,tests,security (default)",
+                "policy.review.fix_attempts=3 (default)",
                 "retention.blobs=90d (default)",
                 "retention.disk=20G (default)",
                 "sandbox.accept_reduced=false (default)",
@@ -501,6 +561,13 @@ mod tests {
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
                 "pipeline.default=lh.pipeline.feature (default)",
+                "policy.intent_gate=vague (default)",
+                "policy.merge.auto=low (default)",
+                "policy.merge.freshness=disjoint (default)",
+                "policy.merge.method=squash (default)",
+                "policy.merge.never= (default)",
+                "policy.review.families=correctness,tests,security (default)",
+                "policy.review.fix_attempts=3 (default)",
                 "retention.blobs=10d (ws.yml:1)",
                 "retention.disk=5G ($LONGHAUL_RETENTION_DISK)",
                 "sandbox.accept_reduced=false (default)",

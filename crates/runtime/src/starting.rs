@@ -111,9 +111,11 @@ impl System {
         Ok(warnings)
     }
 
-    /// Puts the workspace's checks into the workflow, and says which of them nobody declares.
+    /// Puts the workspace's checks and policies into the workflow, and says which checks nobody declares.
     fn pin_checks(&self, workflow: &mut Workflow) -> Result<Vec<String>, Error> {
-        let missing = workflow.pin_checks(&self.config()?.checks);
+        let config = self.config()?;
+        workflow.pin_policy(&config.policy);
+        let missing = workflow.pin_checks(&config.checks);
         let said = missing.iter().map(|missing| {
             format!(
                 "{}, so it cannot be run; add `checks:` to `.longhaul/config.yml` and start another session",

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::step::{Check, CheckChoice, Gate, GateBy, Loop, OnEmpty, Routine, Run, RunWhat, Todo};
 use super::{Step, StepKind, Workflow};
+use crate::policy::Settings;
 
 /// A step that asks for checks which its workspace does not declare.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,6 +55,12 @@ impl Workflow {
         }
         child.below = found;
         Some(child)
+    }
+
+    /// Puts what the workspace set of its policies into the steps that ask them.
+    pub fn pin_policy(&mut self, settings: &Settings) {
+        self.steps.iter_mut().for_each(|step| pin_settings(step, settings));
+        self.below.values_mut().for_each(|below| below.pin_policy(settings));
     }
 
     /// Whether any step runs a command, also below it.
@@ -157,6 +164,13 @@ fn pin_run(run: &mut Run, checks: &[Check]) -> Option<Vec<String>> {
     missing
 }
 
+fn pin_settings(step: &mut Step, settings: &Settings) {
+    if let StepKind::Decide(decide) = &mut step.kind {
+        decide.settings = settings.clone();
+    }
+    step.kind.inner_mut().iter_mut().for_each(|step| pin_settings(step, settings));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -210,6 +224,21 @@ mod tests {
         };
         assert_eq!(pinned.iter().map(|check| check.name.as_str()).collect::<Vec<_>>(), ["unit", "lint"]);
         assert_eq!(named.commands(), ["make"]);
+    }
+
+    #[test]
+    fn what_is_set_of_policies_is_pinned_wherever_one_is_asked() {
+        let mut workflow = with_step(
+            "{ id: a, loop: { for: 2, max: 2 }, steps: [{ id: b, decide: { policy: routing, with: { classification: x } } }] }",
+        );
+        let settings =
+            Settings { intent_gate: crate::policy::settings::IntentGate::Always, ..Settings::default() };
+        workflow.pin_policy(&settings);
+        let asked = workflow.all_steps().into_iter().find_map(|step| match &step.kind {
+            StepKind::Decide(decide) => Some(decide.settings.clone()),
+            _ => None,
+        });
+        assert_eq!(asked, Some(settings));
     }
 
     #[test]
