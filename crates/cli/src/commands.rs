@@ -7,6 +7,7 @@ mod completions;
 mod config;
 mod doctor;
 mod explain;
+mod forge;
 mod gate;
 mod gc;
 mod help;
@@ -72,6 +73,8 @@ pub(crate) enum Command {
     #[command(subcommand, hide = true)]
     Worktree(worktree::Command),
     #[command(subcommand, hide = true)]
+    Forge(forge::Command),
+    #[command(subcommand, hide = true)]
     Artifact(artifact::Command),
     #[command(subcommand, hide = true)]
     Log(log::Command),
@@ -115,6 +118,7 @@ impl Command {
             Self::Gate(command) => command.run(context),
             Self::Stop(args) => stop::run(context, args),
             Self::Worktree(command) => command.run(context),
+            Self::Forge(command) => command.run(context),
             Self::Artifact(command) => command.run(context),
             Self::Workflow(command) => command.run(context),
             Self::Log(command) => command.run(context),

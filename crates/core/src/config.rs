@@ -6,6 +6,7 @@
 mod agents;
 mod budget;
 mod checkout;
+mod identity;
 mod sandbox;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ pub use sandbox::{SandboxConfig, SandboxLevel, SandboxNetwork};
 use longhaul_events::Caps;
 
 use crate::budget::amount;
+use crate::delivery::DeliverySettings;
 use crate::units::{parse_duration_ms, parse_size_bytes};
 use crate::workflow::step::Check;
 
@@ -108,6 +110,30 @@ pub const KEYS: &[Key] = &[
         default: "0",
         about: "how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on",
         kind: Kind::Count(100),
+    },
+    Key {
+        path: identity::COAUTHOR,
+        default: "true",
+        about: "whether commits of a delivery name the agent as co-author",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::EMAIL,
+        default: "",
+        about: "whose address a delivery commits with; without one, that of git",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::NAME,
+        default: "",
+        about: "whose name a delivery commits with; without one, that of git",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::SIGN,
+        default: "inherit",
+        about: "whether a delivery signs its commit: `inherit` (as git is told to), `always` or `never`",
+        kind: Kind::Text,
     },
     Key {
         path: "retention.blobs",
@@ -230,6 +256,8 @@ pub struct Config {
     pub caps: Caps,
     /// The walls around agents of ours.
     pub sandbox: SandboxConfig,
+    /// In whose name and how changes are delivered.
+    pub delivery: DeliverySettings,
     pub rows: Vec<Row>,
 }
 
@@ -269,7 +297,13 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
     let walls = file.sandbox.unwrap_or_default().read().map_err(error)?;
     let mut layer = Vec::new();
     let asked = file.agents.unwrap_or_default().values();
-    let values = values.into_iter().chain(file.budget.unwrap_or_default().values()).chain(walls).chain(asked);
+    let identity = file.identity.unwrap_or_default().values();
+    let values = values
+        .into_iter()
+        .chain(file.budget.unwrap_or_default().values())
+        .chain(walls)
+        .chain(asked)
+        .chain(identity);
     for (key, value) in values {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
@@ -285,6 +319,7 @@ struct File {
     agents: Option<agents::Section>,
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
+    identity: Option<identity::Section>,
     retention: Option<Retention>,
     checks: Option<Spanned<CheckList>>,
     checkout: Option<checkout::Section>,
@@ -408,6 +443,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
         checkout,
         caps: budget::resolve(&rows)?,
+        delivery: identity::resolve(&rows)?,
         sandbox,
         rows,
     })
@@ -501,6 +537,10 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "identity.coauthor=true (default)",
+                "identity.email= (default)",
+                "identity.name= (default)",
+                "identity.sign=inherit (default)",
                 "retention.blobs=90d (default)",
                 "retention.disk=20G (default)",
                 "sandbox.accept_reduced=false (default)",
@@ -543,6 +583,10 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "identity.coauthor=true (default)",
+                "identity.email= (default)",
+                "identity.name= (default)",
+                "identity.sign=inherit (default)",
                 "retention.blobs=10d (ws.yml:1)",
                 "retention.disk=5G ($LONGHAUL_RETENTION_DISK)",
                 "sandbox.accept_reduced=false (default)",

@@ -76,6 +76,14 @@ codes! {
     SetupFailed = "setup_failed" => Failed,
     Stuck = "stuck" => Failed,
     NoAnswer = "no_answer" => Failed,
+    /// Somebody else's word is missing before a change may be merged.
+    ReviewRequired = "review_required" => Parked,
+    /// A change that is not delivered: nothing, a secret in it, a rule against it.
+    DeliveryRefused = "delivery_refused" => Blocked,
+    /// What was proven is not what would be merged.
+    DeliveryStale = "delivery_stale" => Blocked,
+    /// What a delivery needs is not to be had: a forge, an identity, a worktree.
+    DeliveryCouldNot = "delivery_could_not" => CouldNot,
     /// What was done is not what the script says.
     Cassette = "cassette" => Failed,
 }
@@ -123,6 +131,10 @@ impl ParkCode {
             | Self::SetupCouldNotRun
             | Self::SetupFailed
             | Self::Stuck
+            | Self::ReviewRequired
+            | Self::DeliveryRefused
+            | Self::DeliveryStale
+            | Self::DeliveryCouldNot
             | Self::Cassette => false,
         }
     }

@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 use longhaul_core::config::SetupCommand;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
-use longhaul_core::workflow::step::RunWhat;
+use longhaul_core::workflow::step::{Deliver, RunWhat};
 use longhaul_events::{Epoch, Reason, SessionId};
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_store::StoreError;
@@ -41,6 +41,7 @@ use serde_json::{Value, json};
 
 use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
+use crate::delivery::{self, Delivering};
 use crate::error::{DrivenError, Error};
 use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
@@ -319,13 +320,35 @@ impl Driven<'_> {
         if stop.is_stopped() || self.commands.load_session(self.id)?.stop.is_some() {
             return Ok(None);
         }
-        let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
+        let plan = match (run, order.step.kind.deliver()) {
+            (Some(run), _) => perform::plan(run, order),
+            (None, Some(deliver)) => json!({ "deliver": deliver.settings }),
+            (None, None) => json!({ "gather": order.step.id }),
+        };
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
         Ok(Some(WorkResult::Done(match (run, order.step.kind.gather()) {
             (Some(run), _) => perform::run(run, order, &place, stop),
             (None, Some(gather)) => gather::gather(gather, order, &place),
-            (None, None) => could_not_run("this kind of step is not a runner's"),
+            (None, None) => match order.step.kind.deliver() {
+                Some(deliver) => self.deliver(deliver, order, &place)?,
+                None => could_not_run("this kind of step is not a runner's"),
+            },
         })))
+    }
+}
+
+impl Driven<'_> {
+    /// What may not be run where the session is at home is not delivered from there either.
+    fn deliver(&self, step: &Deliver, order: &WorkOrder, place: &Place<'_>) -> Result<Value, Error> {
+        match &place.refusal {
+            Some(Refusal::Mendable(because) | Refusal::Final(because)) => {
+                Ok(json!({ "outcome": "could_not", "because": because }))
+            }
+            None => {
+                let Driven { system, commands, id, epoch, .. } = *self;
+                delivery::deliver(Delivering { system, commands, id, epoch }, step, order)
+            }
+        }
     }
 }
 

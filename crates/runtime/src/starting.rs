@@ -60,7 +60,9 @@ impl System {
 
     /// Puts the workspace's checks into the workflow, and says which of them nobody declares.
     fn pin_checks(&self, workflow: &mut Workflow) -> Result<Vec<String>, Error> {
-        let missing = workflow.pin_checks(&self.config()?.checks);
+        let config = self.config()?;
+        workflow.pin_delivery(&config.delivery);
+        let missing = workflow.pin_checks(&config.checks);
         let said = missing.iter().map(|missing| {
             format!(
                 "{}, so it cannot be run; add `checks:` to `.longhaul/config.yml` and start another session",
@@ -121,7 +123,7 @@ fn not_performed(workflow: &Workflow) -> Option<String> {
     let steps = workflow.all_steps();
     let named: Vec<String> = steps
         .into_iter()
-        .filter(|step| matches!(step.kind, StepKind::Parallel(_) | StepKind::Spawn(_) | StepKind::Deliver(_)))
+        .filter(|step| matches!(step.kind, StepKind::Parallel(_) | StepKind::Spawn(_)))
         .map(|step| format!("`{}` ({})", step.id, step.kind.word()))
         .collect();
     (!named.is_empty())

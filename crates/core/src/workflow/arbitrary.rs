@@ -187,7 +187,8 @@ fn leaf_kind(text: BoxedStrategy<String>) -> BoxedStrategy<StepKind> {
         optional,
     });
     let spawn = (child(), option::of(var())).prop_map(|(child, into)| Spawn { child, into });
-    let deliver = btree_map(word(), value(), 0..4).prop_map(|settings| Deliver { settings });
+    let deliver = (btree_map(word(), value(), 0..4), option::of(var()))
+        .prop_map(|(settings, into)| Deliver { settings, into, pinned: None });
     prop_oneof![
         6 => prompt(text.clone()).prop_map(|prompt| StepKind::Prompt(Box::new(prompt))),
         2 => run(text.clone()).prop_map(StepKind::Run),

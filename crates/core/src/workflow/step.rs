@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::prompt::Prompt;
 use super::{Budget, DEFAULT_ATTEMPTS, ModelTier};
+use crate::delivery::DeliverySettings;
 
 /// One step. Its id is unique in the workflow, also after routines were expanded (`caller.step`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -143,6 +144,11 @@ impl StepKind {
             | Self::Spawn(_)
             | Self::Deliver(_) => None,
         }
+    }
+
+    /// What the engine delivers for it.
+    pub fn deliver(&self) -> Option<&Deliver> {
+        if let Self::Deliver(deliver) = self { Some(deliver) } else { None }
     }
 
     /// The word that people meet.
@@ -402,4 +408,10 @@ pub struct Spawn {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Deliver {
     pub settings: BTreeMap<String, serde_json::Value>,
+    /// The var that the result goes into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// What the settings of the workspace said when the session started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<DeliverySettings>,
 }

@@ -128,6 +128,7 @@ fn step() -> Value {
                 ("comment", any()),
                 ("merge", any()),
                 ("close", any()),
+                ("into", text()),
             ]),
         ),
     ]);
