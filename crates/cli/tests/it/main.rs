@@ -8,6 +8,7 @@ mod artifact;
 mod carrying;
 mod configuration;
 mod damage;
+mod delivery;
 mod driven;
 mod first_run;
 mod gate;
