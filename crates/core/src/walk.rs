@@ -5,6 +5,7 @@
 //! agent answers, a walk ends: every loop and every jump has a bound, and so has every search for a way on.
 
 mod arrive;
+mod decide;
 pub mod follow_up;
 mod jump;
 mod loops;
@@ -216,6 +217,7 @@ impl<'a> Walk<'a> {
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => self.leave(step),
         }
     }

@@ -64,8 +64,8 @@ pub use hiring::Assignee;
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,
-    Ranked, Reader, RecordedRun, SinceTrusted, StoryEntry, StoryTail, Tail, Telling, ToldCall, WorkspaceView,
-    clear_winner, live_of, outcome_of,
+    Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry, StoryTail, Tail, Telling, ToldCall,
+    WorkspaceView, clear_winner, live_of, outcome_of,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use replaying::{Replay, Replayed};

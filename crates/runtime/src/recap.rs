@@ -170,6 +170,7 @@ fn told(entry: &StoryEntry, artifacts: &[Artifact]) -> Option<String> {
         | Happened::CheckoutRemoved { .. }
         | Happened::Delivery { .. }
         | Happened::WayChosen { .. }
+        | Happened::Decided(_)
         | Happened::LoopExhausted { .. } => return None,
     })
 }

@@ -42,12 +42,14 @@ impl<'a> Walk<'a> {
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => self.consider(step, Choice::Taken, because),
         }
         match &step.kind {
             StepKind::Prompt(_) => Found::Step(step),
             StepKind::Run(_) | StepKind::Gather(_) | StepKind::Deliver(_) => Found::Work(step),
             StepKind::Gate(gate) => self.come_to_gate(step, gate),
+            StepKind::Decide(decide) => self.rule(step, decide),
             StepKind::Routine(_) | StepKind::Loop(_) | StepKind::Todo(_) => {
                 self.go_inside(step);
                 Found::Nothing

@@ -55,7 +55,8 @@ impl<'a> Walk<'a> {
             | StepKind::Todo(_)
             | StepKind::Routine(_)
             | StepKind::Parallel(_)
-            | StepKind::Spawn(_) => self.barred(step, result),
+            | StepKind::Spawn(_)
+            | StepKind::Decide(_) => self.barred(step, result),
             StepKind::Deliver(deliver) => self.delivered(step, deliver, result),
         };
         self.search(found)
@@ -103,12 +104,12 @@ impl<'a> Walk<'a> {
         self.search(found)
     }
 
-    fn keep(&mut self, step: &'a Step, into: &str, value: Value) -> Found<'a> {
+    pub(super) fn keep(&mut self, step: &'a Step, into: &str, value: Value) -> Found<'a> {
         self.set(BTreeMap::from([(into.to_owned(), value)]), Vec::new());
         self.leave(step)
     }
 
-    fn set(&mut self, set: BTreeMap<String, Value>, unset: Vec<String>) {
+    pub(super) fn set(&mut self, set: BTreeMap<String, Value>, unset: Vec<String>) {
         if set.is_empty() && unset.is_empty() {
             return;
         }
@@ -138,6 +139,7 @@ impl<'a> Walk<'a> {
                 | StepKind::Gate(_)
                 | StepKind::Parallel(_)
                 | StepKind::Spawn(_)
+                | StepKind::Decide(_)
                 | StepKind::Deliver(_),
             )
             | None => false,

@@ -17,6 +17,8 @@ use super::prompt::{
     Assessment, Body, Consequence, Control, Dimension, FollowUp, LevelTest, Notes, OutputContract, Prompt,
 };
 use super::step::*;
+use crate::policy::{Policy, Settings};
+
 use super::{Budget, Catalog, Contract, Format, ModelTier, VarType, Vars, Workflow};
 
 /// The vars that conditions and templates name.
@@ -189,6 +191,12 @@ fn leaf_kind(text: BoxedStrategy<String>) -> BoxedStrategy<StepKind> {
     let spawn = (child(), option::of(var())).prop_map(|(child, into)| Spawn { child, into });
     let deliver = (btree_map(word(), value(), 0..4), option::of(var()))
         .prop_map(|(settings, into)| Deliver { settings, into, pinned: None });
+    let decide = prop::sample::select(Policy::ALL.as_slice()).prop_map(|policy| Decide {
+        policy,
+        with: BTreeMap::from([("classification".to_owned(), json!("{{found}}"))]),
+        into: "found".to_owned(),
+        settings: Settings::default(),
+    });
     prop_oneof![
         6 => prompt(text.clone()).prop_map(|prompt| StepKind::Prompt(Box::new(prompt))),
         2 => run(text.clone()).prop_map(StepKind::Run),
@@ -196,6 +204,7 @@ fn leaf_kind(text: BoxedStrategy<String>) -> BoxedStrategy<StepKind> {
         2 => gate(text.clone()).prop_map(StepKind::Gate),
         1 => parallel(text).prop_map(StepKind::Parallel),
         1 => spawn.prop_map(StepKind::Spawn),
+        1 => decide.prop_map(StepKind::Decide),
         1 => deliver.prop_map(StepKind::Deliver),
     ]
     .boxed()
@@ -400,6 +409,7 @@ impl Finish {
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => {}
         }
     }

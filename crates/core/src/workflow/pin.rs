@@ -45,7 +45,8 @@ impl Workflow {
             | StepKind::Routine(_)
             | StepKind::Gather(_)
             | StepKind::Parallel(_)
-            | StepKind::Spawn(_) => false,
+            | StepKind::Spawn(_)
+            | StepKind::Decide(_) => false,
             // What is pushed and merged is nobody's but a trusted workspace's.
             StepKind::Deliver(_) => true,
         })
@@ -114,6 +115,7 @@ fn pin_step(step: &mut Step, checks: &[Check], missing: &mut Vec<Undeclared>) {
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => {}
     }
 }

@@ -9,6 +9,7 @@ use super::condition::Condition;
 use super::prompt::Prompt;
 use super::{Budget, DEFAULT_ATTEMPTS, ModelTier};
 use crate::delivery::DeliverySettings;
+use crate::policy::{Policy, Settings};
 
 /// One step. Its id is unique in the workflow, also after routines were expanded (`caller.step`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -78,6 +79,7 @@ pub enum StepKind {
     Gate(Gate),
     Parallel(Parallel),
     Spawn(Spawn),
+    Decide(Decide),
     Deliver(Deliver),
 }
 
@@ -94,6 +96,7 @@ impl StepKind {
             | Self::Gate(_)
             | Self::Parallel(_)
             | Self::Spawn(_)
+            | Self::Decide(_)
             | Self::Deliver(_) => &[],
         }
     }
@@ -110,6 +113,7 @@ impl StepKind {
             | Self::Gate(_)
             | Self::Parallel(_)
             | Self::Spawn(_)
+            | Self::Decide(_)
             | Self::Deliver(_) => &mut [],
         }
     }
@@ -126,6 +130,7 @@ impl StepKind {
             | Self::Gather(_)
             | Self::Parallel(_)
             | Self::Spawn(_)
+            | Self::Decide(_)
             | Self::Deliver(_) => None,
         }
     }
@@ -142,6 +147,7 @@ impl StepKind {
             | Self::Gate(_)
             | Self::Parallel(_)
             | Self::Spawn(_)
+            | Self::Decide(_)
             | Self::Deliver(_) => None,
         }
     }
@@ -164,6 +170,7 @@ impl StepKind {
             Self::Gate(_) => "gate",
             Self::Parallel(_) => "parallel",
             Self::Spawn(_) => "spawn",
+            Self::Decide(_) => "decide",
             Self::Deliver(_) => "deliver",
         }
     }
@@ -403,6 +410,19 @@ pub struct Spawn {
     pub child: Child,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
+}
+
+/// A rule to ask. The engine asks it itself on the way, from values that are on record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decide {
+    pub policy: Policy,
+    /// Input of the policy → template.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub with: BTreeMap<String, serde_json::Value>,
+    pub into: String,
+    /// What the workspace set when the session started.
+    #[serde(default)]
+    pub settings: Settings,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -46,6 +46,26 @@ pub fn render(text: &str, scope: &Scope<'_>) -> String {
     rendered
 }
 
+/// A value with its templates filled in. A text that is one `{{path}}` and nothing else is the value itself, with its
+/// type; nothing where that is not set.
+pub fn resolve(value: &Value, scope: &Scope<'_>) -> Value {
+    match value {
+        Value::String(text) => match places(text).as_slice() {
+            [Place { span, content: Ok(Template { path, default: None, shape: Shape::Plain }) }]
+                if *span == (0..text.len()) =>
+            {
+                scope.lookup(path).value().cloned().unwrap_or_default()
+            }
+            _ => Value::String(render(text, scope)),
+        },
+        Value::Array(items) => items.iter().map(|item| resolve(item, scope)).collect(),
+        Value::Object(entries) => {
+            Value::Object(entries.iter().map(|(name, entry)| (name.clone(), resolve(entry, scope))).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
 /// Every path of the text, in its order.
 pub fn paths(text: &str) -> Vec<TemplatePath> {
     let path = |place: Place<'_>| {

@@ -41,6 +41,7 @@ fn unconditional(steps: &mut [Step]) {
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => {}
         }
     }

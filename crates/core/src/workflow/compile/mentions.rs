@@ -107,6 +107,7 @@ impl Found {
                 parallel.synthesis.iter().for_each(|prompt| self.prompt("synthesis", prompt));
             }
             StepKind::Spawn(spawn) => self.child("spawn", &spawn.child),
+            StepKind::Decide(decide) => decide.with.values().for_each(|value| self.value("decide", value)),
             StepKind::Deliver(deliver) => {
                 deliver.settings.values().for_each(|value| self.value("deliver", value));
             }

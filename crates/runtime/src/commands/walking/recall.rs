@@ -110,6 +110,7 @@ impl Commands {
             | SessionEvent::WorkflowPinned { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }
+            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::WorkStarted { .. }
             | SessionEvent::WorkFinished { .. }
@@ -312,6 +313,7 @@ fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_event
         | SessionEvent::WorkflowPinned { .. }
         | SessionEvent::VarsChanged { .. }
         | SessionEvent::WayChosen { .. }
+        | SessionEvent::Decided { .. }
         | SessionEvent::LoopExhausted { .. }
         | SessionEvent::WorkBegan { .. }
         | SessionEvent::WorkStarted { .. }
