@@ -85,6 +85,9 @@ pub struct Workflow {
     /// Every contract that a step names, by that name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contracts: BTreeMap<String, Contract>,
+    /// Every workflow that its steps can lead to, by id: resolved when a session starts, and by nothing later.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub below: BTreeMap<String, Workflow>,
     pub steps: Vec<Step>,
 }
 

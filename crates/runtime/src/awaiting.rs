@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use longhaul_core::outcome::Outcome;
 use longhaul_core::session::{At, Session};
-use longhaul_core::workflow::{StepKind, Workflow};
 use longhaul_events::SessionId;
 use longhaul_store::watch::Watcher;
 use serde_json::Value;
@@ -44,7 +43,10 @@ impl System {
             }
         }
         let session = commands.load_session(id)?;
-        let result = commands.result_of(&session)?;
+        let result = match session.workflow {
+            Some(_) => commands.result_of(&session)?,
+            None => Value::Null,
+        };
         Ok(Awaited { session: id, outcome: session.outcome(), result })
     }
 }
@@ -57,35 +59,4 @@ fn is_done_by_parent(commands: &Commands, session: &Session) -> Result<bool, Err
         Err(Error::UnknownSession(_)) => Ok(false),
         Err(error) => Err(error),
     }
-}
-
-impl Commands {
-    /// The typed result of a session: what the last of its steps handed in. Nothing, if none does.
-    pub(crate) fn result_of(&self, session: &Session) -> Result<Value, Error> {
-        if session.workflow.is_none() {
-            return Ok(Value::Null);
-        }
-        let workflow = self.workflow_of(session)?;
-        let found = result_vars(&workflow).into_iter().find_map(|name| session.vars.get(name));
-        found.map_or(Ok(Value::Null), |content| self.content(content))
-    }
-}
-
-/// The vars that hold what steps handed in, that of the last step first.
-fn result_vars(workflow: &Workflow) -> Vec<&str> {
-    let steps = workflow.all_steps().into_iter().rev();
-    let handed_in = steps.filter_map(|step| match &step.kind {
-        StepKind::Prompt(prompt) => prompt.outputs.iter().rev().find_map(|output| output.into.as_deref()),
-        StepKind::Loop(_)
-        | StepKind::Todo(_)
-        | StepKind::Routine(_)
-        | StepKind::Run(_)
-        | StepKind::Gather(_)
-        | StepKind::Decide(_)
-        | StepKind::Gate(_)
-        | StepKind::Parallel(_)
-        | StepKind::Spawn(_)
-        | StepKind::Deliver(_) => None,
-    });
-    handed_in.collect()
 }

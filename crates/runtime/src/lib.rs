@@ -12,6 +12,7 @@ mod children;
 mod clock;
 mod commands;
 mod config;
+mod coordinating;
 mod doctor;
 mod driving;
 mod error;
@@ -21,6 +22,7 @@ pub mod leaf;
 pub mod maintenance;
 mod metering;
 mod places;
+mod proofs;
 mod reader;
 mod reading;
 mod recap;
@@ -40,6 +42,7 @@ mod tasks;
 mod telemetry;
 mod telling;
 pub mod terminal;
+mod trees;
 mod walling;
 mod workers;
 pub mod workflows;
@@ -65,6 +68,7 @@ pub use driving::{Drive, NewDrive, Script};
 pub use error::{DrivenError, Error, HiringError, Kind, TaskError};
 pub use hiring::Assignee;
 pub use places::Places;
+pub use proofs::ProofReport;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, DamagedTask, Decided, EventRow, GateEntry, GateState, Happened,
     LogEntry, ProgressBelow, ProgressTail, Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry,
@@ -81,6 +85,7 @@ pub use stopping::Stop;
 pub use system::{Settings, System};
 pub use tasks::{Again, TaskSetting};
 pub use telemetry::{LogFormat, start_logging};
+pub use trees::WaitsFor;
 pub use walling::WantedWalls;
 pub use workspaces::{TrustCandidate, TrustFile};
 pub use worktrees::{
@@ -103,6 +108,7 @@ pub mod types {
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
     pub use longhaul_core::progress::{Now, Progress as SessionProgress, StepProgress, StepState};
+    pub use longhaul_core::proof::{self, Proof};
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, Spent, channel_word};
     pub use longhaul_core::task::{Source as TaskSource, Task, TaskState};

@@ -1,5 +1,6 @@
 //! Starting a session from where somebody stands: which workflow, which workspace, which checkout.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use longhaul_core::walk::view::StepView;
@@ -52,7 +53,13 @@ impl System {
         let mut warnings = found.warnings;
         warnings.extend(ground.warnings);
         warnings.extend(not_performed(&workflow));
-        warnings.extend(self.pin_checks(Arc::make_mut(&mut workflow))?);
+        let pinned = Arc::make_mut(&mut workflow);
+        warnings.extend(self.pin_below(pinned)?);
+        warnings.extend(self.pin_checks(pinned)?);
+        for below in pinned.below.values_mut() {
+            warnings
+                .extend(self.pin_checks(below)?.into_iter().map(|said| format!("`{}`: {said}", below.id)));
+        }
         Ok(StartSession {
             workflow,
             goal: new.goal,
@@ -76,6 +83,32 @@ impl System {
             Arc::make_mut(&mut start.workflow).end_after(phase).map_err(TaskError::from)?;
         }
         Ok(start)
+    }
+
+    /// Resolves every workflow that this one can lead to, so that nothing written later changes them. What is not there is
+    /// told now, and is an outcome when it is wanted.
+    fn pin_below(&self, workflow: &mut Workflow) -> Result<Vec<String>, Error> {
+        let mut due: Vec<String> = workflow.leads_to().into_iter().map(str::to_owned).collect();
+        if due.is_empty() {
+            return Ok(Vec::new());
+        }
+        let catalog = self.catalog()?;
+        let mut warnings = Vec::new();
+        let mut seen: BTreeSet<String> = due.iter().cloned().collect();
+        while let Some(id) = due.pop() {
+            if id.contains("{{") {
+                continue;
+            }
+            match catalog.startable(&id) {
+                Ok(found) => {
+                    let more = found.leads_to().into_iter().map(str::to_owned);
+                    due.extend(more.filter(|id| seen.insert(id.clone())));
+                    workflow.below.insert(id, Workflow::clone(&found));
+                }
+                Err(error) => warnings.push(format!("no session of `{id}` can be started: {error}")),
+            }
+        }
+        Ok(warnings)
     }
 
     /// Puts the workspace's checks into the workflow, and says which of them nobody declares.
@@ -141,7 +174,7 @@ fn not_performed(workflow: &Workflow) -> Option<String> {
     let steps = workflow.all_steps();
     let named: Vec<String> = steps
         .into_iter()
-        .filter(|step| matches!(step.kind, StepKind::Parallel(_) | StepKind::Spawn(_) | StepKind::Deliver(_)))
+        .filter(|step| matches!(step.kind, StepKind::Deliver(_)))
         .map(|step| format!("`{}` ({})", step.id, step.kind.word()))
         .collect();
     (!named.is_empty())

@@ -3,7 +3,7 @@
 use longhaul_runtime::types::{
     Checkout, CloseOutcome, Live, Outcome, SessionRow, SessionStatus, Waiting, rfc3339,
 };
-use longhaul_runtime::{Error, System, live_of, outcome_of};
+use longhaul_runtime::{Error, System, WaitsFor, live_of, outcome_of};
 use serde::Serialize;
 
 use crate::moment;
@@ -80,11 +80,21 @@ impl SessionLine {
         // The write side is opened only where something may be left over.
         let is_over = |row: &SessionRow| row.driven.agent.is_some() && row.status != SessionStatus::Open;
         let commands = if rows.iter().any(is_over) { system.existing_commands()? } else { None };
+        let reader =
+            if rows.iter().any(|row| row.waiting == Waiting::Work) { system.reader()? } else { None };
         let line = |row: SessionRow| {
             let unplayed = commands.as_ref().and_then(|commands| system.unplayed(commands, &row));
-            Self { unplayed, ..Self::of(row) }
+            let waits = reader.as_ref().map(|reader| reader.waits_for(&row)).transpose()?.flatten();
+            Ok(Self { unplayed, ..Self::of(row) }.waiting_for(waits))
         };
-        Ok(rows.into_iter().map(line).collect())
+        rows.into_iter().map(line).collect()
+    }
+
+    /// The same, with for whom below it it waits.
+    fn waiting_for(self, waits: Option<WaitsFor>) -> Self {
+        let Some(waits) = waits else { return self };
+        let (detail, outcome) = (Some(waits.in_words()), waits.outcome());
+        Self { detail, outcome, status: self.status.map(|_| Live::Parked), ..self }
     }
 
     /// The same, so far below others.
@@ -119,7 +129,10 @@ impl SessionLine {
                 format!("`{agent}` does `{step}`: {status}")
             }
             ("agent", Some(step)) => format!("waits for an agent to do `{step}`"),
-            ("work", Some(step)) => format!("the engine performs `{step}`"),
+            ("work", Some(step)) => match &self.detail {
+                Some(waits) => format!("{waits}, at `{step}`"),
+                None => format!("the engine performs `{step}`"),
+            },
             ("gate", Some(step)) => format!("waits at the gate of `{step}`{detail}"),
             ("parked", Some(step)) => format!("{} at `{step}`{detail}", self.waits()),
             (state, _) => match &self.unplayed {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use longhaul_core::canonical;
 use longhaul_core::session::{OpenSession, PinWorkflow};
+use longhaul_core::walk::children::BRIEF;
 use longhaul_core::walk::start::initial_vars;
 use longhaul_core::walk::view::StepView;
 use longhaul_core::walk::{Coordinator, Standing, Walk};
@@ -36,11 +37,37 @@ impl Commands {
 
     /// The same, for a task that is more than its goal, or that was tried before. What has a parent is part of its task.
     pub fn start_session_for(&self, start: &StartSession, wish: &TaskWish) -> Result<StepView, Error> {
-        let id = SessionId::from_bytes(self.entropy.bytes());
-        let open = self.opening(id, start)?;
+        let id = self.new_session_id();
+        let open = self.opening(id, start, None)?;
+        self.open_and_show(id, &open, start, wish)
+    }
+
+    /// An id for a session that is not there yet.
+    pub(crate) fn new_session_id(&self) -> SessionId {
+        SessionId::from_bytes(self.entropy.bytes())
+    }
+
+    /// The same under an id that was chosen before, and with what its agent is told before the first step.
+    pub(crate) fn start_session_as(
+        &self,
+        id: SessionId,
+        start: &StartSession,
+        brief: Option<&str>,
+    ) -> Result<StepView, Error> {
+        let open = self.opening(id, start, brief)?;
+        self.open_and_show(id, &open, start, &TaskWish::default())
+    }
+
+    fn open_and_show(
+        &self,
+        id: SessionId,
+        open: &OpenSession,
+        start: &StartSession,
+        wish: &TaskWish,
+    ) -> Result<StepView, Error> {
         let Stored { state, events, at } = match start.parent {
-            Some(parent) => self.open_below(id, &open, parent)?,
-            None => self.open_root(id, &open, start, wish)?,
+            Some(parent) => self.open_below(id, open, parent)?,
+            None => self.open_root(id, open, start, wish)?,
         };
         let session = state.opened.expect("the first event of a session opens it");
         let shown = self.shown(&session, &events, at)?.expect("starting leads somewhere");
@@ -74,9 +101,15 @@ impl Commands {
         }
     }
 
-    fn opening(&self, id: SessionId, start: &StartSession) -> Result<OpenSession, Error> {
+    fn opening(
+        &self,
+        id: SessionId,
+        start: &StartSession,
+        brief: Option<&str>,
+    ) -> Result<OpenSession, Error> {
         let workflow = &*start.workflow;
-        let vars = initial_vars(workflow, &start.goal, &start.vars).map_err(Error::BadStart)?;
+        let mut vars = initial_vars(workflow, &start.goal, &start.vars).map_err(Error::BadStart)?;
+        vars.extend(brief.map(|brief| (BRIEF.to_owned(), Value::from(brief))));
         let contents =
             vars.iter().map(|(name, value)| (name.clone(), Content::Inline(value.clone()))).collect();
         let vars = vars.into_iter().map(|(name, value)| (name, Arc::new(value))).collect();
