@@ -16,6 +16,7 @@ mod init;
 mod log;
 mod man;
 mod mcp;
+mod proof;
 mod redact;
 mod restore;
 mod run;
@@ -80,6 +81,8 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Await(await_::Args),
     #[command(subcommand, hide = true)]
+    Proof(proof::Command),
+    #[command(subcommand, hide = true)]
     Worktree(worktree::Command),
     #[command(subcommand, hide = true)]
     Artifact(artifact::Command),
@@ -127,6 +130,7 @@ impl Command {
             Self::Stop(args) => stop::run(context, args),
             Self::Spawn(args) => spawn::run(context, args),
             Self::Await(args) => await_::run(context, args),
+            Self::Proof(command) => command.run(context),
             Self::Worktree(command) => command.run(context),
             Self::Artifact(command) => command.run(context),
             Self::Workflow(command) => command.run(context),
