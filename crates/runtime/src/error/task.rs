@@ -40,6 +40,10 @@ pub enum TaskError {
         "task {task} has no proof yet; it gets one when its pipeline comes to it, see `longhaul task show {task}`"
     )]
     NoProof { task: TaskId },
+    #[error(
+        "the var `proof` of task {task} is no proof: {problem}; its pipeline has to gather it with `kind: proof`"
+    )]
+    BadProof { task: TaskId, problem: String },
 }
 
 impl TaskError {
@@ -55,7 +59,8 @@ impl TaskError {
             | Self::BadChange { .. }
             | Self::BadBudget { .. }
             | Self::NotPaid { .. }
-            | Self::NoProof { .. } => "E0251",
+            | Self::NoProof { .. }
+            | Self::BadProof { .. } => "E0251",
         }
     }
 
@@ -72,7 +77,8 @@ impl TaskError {
             | Self::Duplicate { .. }
             | Self::Elsewhere { .. }
             | Self::NotPaid { .. }
-            | Self::NoProof { .. } => Kind::Refused,
+            | Self::NoProof { .. }
+            | Self::BadProof { .. } => Kind::Refused,
             Self::Damaged { .. } => Kind::Environment,
         }
     }
