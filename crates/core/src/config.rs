@@ -6,14 +6,14 @@
 mod agents;
 mod budget;
 mod checkout;
+mod checks;
+mod pipeline;
 mod policy;
 mod sandbox;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 pub use agents::AgentsConfig;
@@ -25,9 +25,6 @@ use longhaul_events::Caps;
 use crate::budget::amount;
 use crate::units::{parse_duration_ms, parse_size_bytes};
 use crate::workflow::step::Check;
-
-/// How long a check may run unless it says otherwise.
-const CHECK_TIMEOUT_MS: u64 = 15 * 60 * 1000;
 
 /// One setting that a person may change.
 #[derive(Debug)]
@@ -109,6 +106,12 @@ pub const KEYS: &[Key] = &[
         default: "0",
         about: "how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on",
         kind: Kind::Count(100),
+    },
+    Key {
+        path: pipeline::DEFAULT,
+        default: "lh.pipeline.feature",
+        about: "the workflow that `longhaul run GOAL` follows",
+        kind: Kind::Text,
     },
     Key {
         path: policy::INTENT_GATE,
@@ -263,6 +266,8 @@ pub struct Config {
     pub agents: AgentsConfig,
     /// Slots of WorkRail workflows, each with the id of what fills it.
     pub bindings: BTreeMap<String, String>,
+    /// What a task follows unless somebody says otherwise.
+    pub pipeline_default: String,
     pub retention_blobs_ms: u64,
     pub retention_disk_bytes: u64,
     /// What `run: { checks: … }` runs, in order.
@@ -296,8 +301,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
     let file = file.unwrap_or_default();
     let checks = file.checks.map(|list| {
         let origin = Origin::File(path.to_owned(), list.referenced.line());
-        let checks: Result<Vec<Check>, String> = list.value.0.into_iter().map(CheckEntry::check).collect();
-        checks.map(|checks| (checks, origin))
+        list.value.read().map(|checks| (checks, origin))
     });
     let checks = checks.transpose().map_err(error)?;
     let retention = file.retention.unwrap_or_default();
@@ -320,7 +324,8 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         .chain(file.budget.unwrap_or_default().values())
         .chain(walls)
         .chain(rules)
-        .chain(asked);
+        .chain(asked)
+        .chain(file.pipeline.unwrap_or_default().values());
     for (key, value) in values {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
@@ -336,62 +341,12 @@ struct File {
     agents: Option<agents::Section>,
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
+    pipeline: Option<pipeline::Section>,
     retention: Option<Retention>,
-    checks: Option<Spanned<CheckList>>,
+    checks: Option<Spanned<checks::Section>>,
     checkout: Option<checkout::Section>,
     policy: Option<policy::Section>,
     sandbox: Option<sandbox::Section>,
-}
-
-#[derive(Debug)]
-struct CheckList(Vec<CheckEntry>);
-
-impl<'de> Deserialize<'de> for CheckList {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        source.deserialize_any(AnyOfChecks).map(Self)
-    }
-}
-
-/// Takes whatever stands there, to say what belongs there if it is no list.
-struct AnyOfChecks;
-
-impl<'de> Visitor<'de> for AnyOfChecks {
-    type Value = Vec<CheckEntry>;
-
-    fn expecting(&self, words: &mut fmt::Formatter<'_>) -> fmt::Result {
-        words.write_str("a list under `checks:`, each as in `- { name: test, run: [cargo, test] }`")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut checks = Vec::new();
-        while let Some(check) = list.next_element()? {
-            checks.push(check);
-        }
-        Ok(checks)
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CheckEntry {
-    name: String,
-    run: Vec<String>,
-    timeout: Option<Spanned<String>>,
-}
-
-impl CheckEntry {
-    fn check(self) -> Result<Check, String> {
-        let Self { name, run, timeout } = self;
-        if name.trim().is_empty() || run.first().is_none_or(String::is_empty) {
-            return Err(format!("check `{name}` needs a name and a command, as in `run: [cargo, test]`"));
-        }
-        let timeout_ms = match timeout {
-            None => CHECK_TIMEOUT_MS,
-            Some(text) => parse_duration_ms(&text.value)
-                .map_err(|problem| format!("line {}: check `{name}`: {problem}", text.referenced.line()))?,
-        };
-        Ok(Check { name, run, timeout_ms })
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -455,6 +410,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     Ok(Config {
         agents: agents::resolve(&rows)?,
         bindings,
+        pipeline_default: pipeline::resolve(&rows)?,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
@@ -554,6 +510,7 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "pipeline.default=lh.pipeline.feature (default)",
                 "policy.intent_gate=vague (default)",
                 "policy.merge.auto=low (default)",
                 "policy.merge.freshness=disjoint (default)",
@@ -603,6 +560,7 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "pipeline.default=lh.pipeline.feature (default)",
                 "policy.intent_gate=vague (default)",
                 "policy.merge.auto=low (default)",
                 "policy.merge.freshness=disjoint (default)",

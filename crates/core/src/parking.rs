@@ -62,6 +62,12 @@ codes! {
     PromptTooLarge = "prompt_too_large" => Blocked,
     TooMuchToLookAt = "too_much_to_look_at" => Blocked,
     UnknownStep = "unknown_step" => Blocked,
+    /// A session below this one did not come to its end.
+    ChildFailed = "child_failed" => Failed,
+    /// A step leads to a workflow that was not there when the session started.
+    NoSuchWorkflow = "no_such_workflow" => CouldNot,
+    /// A session below this one may not be opened: too many, too deep, or not with these vars.
+    ChildRefused = "child_refused" => Blocked,
     KindNotPerformed = "kind_not_performed" => CouldNot,
     /// The walls that the step needs cannot be put up here.
     NoSandbox = "no_sandbox" => CouldNot,
@@ -116,6 +122,9 @@ impl ParkCode {
             | Self::PromptTooLarge
             | Self::TooMuchToLookAt
             | Self::UnknownStep
+            | Self::ChildFailed
+            | Self::NoSuchWorkflow
+            | Self::ChildRefused
             | Self::KindNotPerformed
             | Self::NoSandbox
             | Self::CheckoutGone

@@ -38,8 +38,8 @@ use std::collections::BTreeMap;
 
 use longhaul_events::{
     AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
-    OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint, Timestamp,
-    Urgency, Waits, WorkspaceId,
+    OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint, TaskId,
+    Timestamp, Urgency, Waits, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +53,7 @@ pub use spent::Spent;
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 8;
+pub const FOLD_VERSION: u32 = 9;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -70,6 +70,9 @@ pub struct Session {
     key: SessionKey,
     pub workspace: Option<WorkspaceId>,
     pub parent: Option<SessionId>,
+    /// What it is part of; none from before there were tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
     /// How many events are folded in; the next one has the number after it.
     pub seq: Seq,
     pub lease: Option<Lease>,
@@ -252,12 +255,13 @@ impl Session {
 
     /// The state after a first event; `None` if that is not an opening.
     pub fn begin(id: SessionId, first: &SessionEvent) -> Option<Self> {
-        let SessionEvent::Opened { key, goal: _, workspace, parent } = first else { return None };
+        let SessionEvent::Opened { key, goal: _, workspace, parent, task } = first else { return None };
         Some(Self {
             id,
             key: *key,
             workspace: *workspace,
             parent: *parent,
+            task: *task,
             seq: Seq(1),
             lease: None,
             epoch: Epoch(0),

@@ -39,13 +39,23 @@ impl System {
         let (task_money_micros, day_money_micros) = (settings.task_money_micros, settings.day_money_micros);
         let now = Caps { task_money_micros, day_money_micros, ..session.caps.unwrap_or(settings) };
         let caps = budget::changed(now, text)?;
-        let goes_on = is_out_of_means(&session);
+        self.give_budget(commands, &session, &NewBudget { caps, by: terminal::user_name() })
+    }
+
+    /// Puts other caps in force, and goes on with what was parked for want of them.
+    pub(crate) fn give_budget(
+        &self,
+        commands: &Commands,
+        session: &Session,
+        budget: &NewBudget,
+    ) -> Result<(), Error> {
+        let goes_on = is_out_of_means(session);
         if goes_on {
-            enough(commands, &session, &caps)?;
+            enough(commands, session, &budget.caps)?;
         }
-        commands.set_budget(id, &NewBudget { caps, by: terminal::user_name() })?;
+        commands.set_budget(session.id, budget)?;
         if goes_on {
-            self.start_runner(id)?;
+            self.start_runner(session.id)?;
         }
         Ok(())
     }

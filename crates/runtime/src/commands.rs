@@ -9,6 +9,7 @@ mod keeping;
 pub(crate) mod opaque;
 mod replaying;
 pub(crate) mod session;
+pub(crate) mod task;
 #[cfg(test)]
 mod tests;
 mod vouching;

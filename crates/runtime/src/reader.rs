@@ -15,6 +15,7 @@ mod ranking;
 mod recording;
 mod story;
 mod tailing;
+mod tasks;
 mod trusted;
 
 use std::fs::{self, File};
@@ -36,11 +37,12 @@ pub use artifacts::Artifact;
 pub(crate) use family::Family;
 pub use gates::{Before, GateEntry, GateState};
 pub use living::{live_of, outcome_of};
-pub use progress::ProgressTail;
+pub use progress::{ProgressBelow, ProgressTail};
 pub use ranking::{Ranked, clear_winner};
 pub use recording::RecordedRun;
 pub use story::{Branch, Happened, Ruled, StoryEntry, Telling};
 pub use tailing::StoryTail;
+pub use tasks::{DamagedTask, Decided, TaskDecision, TaskView};
 pub use trusted::SinceTrusted;
 
 use crate::error::Error;

@@ -47,16 +47,16 @@ impl<'a> Walk<'a> {
         }
         match &step.kind {
             StepKind::Prompt(_) => Found::Step(step),
-            StepKind::Run(_) | StepKind::Gather(_) => Found::Work(step),
+            StepKind::Run(_) | StepKind::Gather(_) | StepKind::Parallel(_) | StepKind::Spawn(_) => {
+                Found::Work(step)
+            }
             StepKind::Gate(gate) => self.come_to_gate(step, gate),
             StepKind::Decide(decide) => self.rule(step, decide),
             StepKind::Routine(_) | StepKind::Loop(_) | StepKind::Todo(_) => {
                 self.go_inside(step);
                 Found::Nothing
             }
-            StepKind::Parallel(_) | StepKind::Spawn(_) | StepKind::Deliver(_) => {
-                Found::Park(step, vec![not_performed(step)])
-            }
+            StepKind::Deliver(_) => Found::Park(step, vec![not_performed(step)]),
         }
     }
 

@@ -1,6 +1,8 @@
-//! What a session pins beside the file: the checks that its workspace declares.
+//! What a session pins beside the file: the checks that its workspace declares, and the workflows that it can lead to.
 
-use super::step::{Check, CheckChoice, Gate, GateBy, Loop, Routine, Run, RunWhat, Todo};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::step::{Check, CheckChoice, Gate, GateBy, Loop, OnEmpty, Routine, Run, RunWhat, Todo};
 use super::{Step, StepKind, Workflow};
 use crate::policy::Settings;
 
@@ -34,13 +36,38 @@ impl Workflow {
         missing
     }
 
+    /// The workflows that its own steps lead to.
+    pub fn leads_to(&self) -> BTreeSet<&str> {
+        let families = self.all_steps().into_iter().filter_map(|step| step.kind.family());
+        families.flat_map(|family| family.children.iter().map(|child| child.workflow.as_str())).collect()
+    }
+
+    /// A workflow below it, with all that this one can lead to itself.
+    pub fn child(&self, id: &str) -> Option<Self> {
+        let mut child = self.below.get(id)?.clone();
+        let (mut found, mut due): (BTreeMap<String, Self>, Vec<&str>) = (BTreeMap::new(), vec![id]);
+        while let Some(next) = due.pop() {
+            let ids = self.below.get(next).into_iter().flat_map(Self::leads_to);
+            for id in ids.filter(|id| !found.contains_key(*id)).collect::<Vec<_>>() {
+                found.extend(self.below.get(id).map(|below| (id.to_owned(), below.clone())));
+                due.push(id);
+            }
+        }
+        child.below = found;
+        Some(child)
+    }
+
     /// Puts what the workspace set of its policies into the steps that ask them.
     pub fn pin_policy(&mut self, settings: &Settings) {
         self.steps.iter_mut().for_each(|step| pin_settings(step, settings));
+        self.below.values_mut().for_each(|below| below.pin_policy(settings));
     }
 
-    /// Whether any step runs a command.
+    /// Whether any step runs a command, also below it.
     pub fn runs_commands(&self) -> bool {
+        if self.below.values().any(Self::runs_commands) {
+            return true;
+        }
         self.all_steps().into_iter().any(|step| match &step.kind {
             StepKind::Run(_) => true,
             StepKind::Gate(gate) => matches!(gate.by, GateBy::Check(_)),
@@ -58,7 +85,11 @@ impl Workflow {
 
     /// What its steps run, in words for a person, before templates are filled in.
     pub fn commands(&self) -> Vec<String> {
-        let runs = self.all_steps().into_iter().filter_map(|step| step.kind.run());
+        let steps = self.below.values().fold(self.all_steps(), |mut steps, below| {
+            steps.extend(below.all_steps());
+            steps
+        });
+        let runs = steps.into_iter().filter_map(|step| step.kind.run());
         runs.flat_map(|run| match &run.what {
             RunWhat::Command(words) => vec![shell_words(words)],
             RunWhat::Checks(_) => vec!["the checks that its workspace declares".to_owned()],
@@ -73,7 +104,7 @@ impl Workflow {
     /// Whether anybody but the agent has a say on the way.
     pub fn has_gates(&self) -> bool {
         let asks = |step: &Step| step.confirm.is_some() || matches!(step.kind, StepKind::Gate(_));
-        self.all_steps().into_iter().any(asks)
+        self.all_steps().into_iter().any(asks) || self.below.values().any(Self::has_gates)
     }
 }
 
@@ -116,7 +147,12 @@ fn pin_run(run: &mut Run, checks: &[Check]) -> Option<Vec<String>> {
         RunWhat::Checks(CheckChoice::All) => (checks.to_vec(), checks.is_empty().then(Vec::new)),
         RunWhat::Checks(CheckChoice::Named(names)) => {
             let of = |name: &String| checks.iter().find(|check| check.name == *name);
-            let unknown = |name: &String| Check { name: name.clone(), run: Vec::new(), timeout_ms: 0 };
+            let unknown = |name: &String| Check {
+                name: name.clone(),
+                run: Vec::new(),
+                timeout_ms: 0,
+                empty: OnEmpty::Fail,
+            };
             let pinned =
                 names.iter().map(|name| of(name).cloned().unwrap_or_else(|| unknown(name))).collect();
             let missing: Vec<String> = names.iter().filter(|name| of(name).is_none()).cloned().collect();
@@ -154,8 +190,12 @@ mod tests {
         assert_eq!(with_step(in_a_loop).commands(), ["make"]);
         let mut checks = with_step("{ id: a, gate: { by: check, run: { checks: [unit] } } }");
         assert_eq!(checks.commands(), ["the checks that its workspace declares"]);
-        let unit =
-            Check { name: "unit".to_owned(), run: vec!["make".to_owned(), "unit".to_owned()], timeout_ms: 1 };
+        let unit = Check {
+            name: "unit".to_owned(),
+            run: vec!["make".to_owned(), "unit".to_owned()],
+            timeout_ms: 1,
+            empty: OnEmpty::Fail,
+        };
         assert_eq!(
             checks.clone().pin_checks(&[])[0].said(),
             "step `a` runs the check `unit`, which nobody declares"
@@ -172,7 +212,12 @@ mod tests {
         assert_eq!(missing, [Undeclared { step: "a".to_owned(), names: Vec::new() }]);
         assert_eq!(missing[0].said(), "step `a` runs all checks of the workspace, and it declares none");
         let mut named = with_step("{ id: a, run: { checks: [unit, lint] } }");
-        let unit = Check { name: "unit".to_owned(), run: vec!["make".to_owned()], timeout_ms: 1 };
+        let unit = Check {
+            name: "unit".to_owned(),
+            run: vec!["make".to_owned()],
+            timeout_ms: 1,
+            empty: OnEmpty::Fail,
+        };
         assert_eq!(named.pin_checks(&[unit])[0].names, ["lint"]);
         let Some(RunWhat::Declared(pinned)) = named.steps[0].kind.run().map(|run| &run.what) else {
             panic!()
