@@ -7,6 +7,7 @@ mod agents;
 mod budget;
 mod checkout;
 mod checks;
+mod identity;
 mod pipeline;
 mod policy;
 mod sandbox;
@@ -23,6 +24,7 @@ pub use sandbox::{SandboxConfig, SandboxLevel, SandboxNetwork};
 use longhaul_events::Caps;
 
 use crate::budget::amount;
+use crate::delivery::DeliverySettings;
 use crate::units::{parse_duration_ms, parse_size_bytes};
 use crate::workflow::step::Check;
 
@@ -106,6 +108,30 @@ pub const KEYS: &[Key] = &[
         default: "0",
         about: "how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on",
         kind: Kind::Count(100),
+    },
+    Key {
+        path: identity::COAUTHOR,
+        default: "true",
+        about: "whether commits of a delivery name the agent as co-author",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::EMAIL,
+        default: "",
+        about: "whose address a delivery commits with; without one, that of git",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::NAME,
+        default: "",
+        about: "whose name a delivery commits with; without one, that of git",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::SIGN,
+        default: "inherit",
+        about: "whether a delivery signs its commit: `inherit` (as git is told to), `always` or `never`",
+        kind: Kind::Text,
     },
     Key {
         path: pipeline::DEFAULT,
@@ -280,6 +306,8 @@ pub struct Config {
     pub policy: crate::policy::Settings,
     /// The walls around agents of ours.
     pub sandbox: SandboxConfig,
+    /// In whose name and how changes are delivered.
+    pub delivery: DeliverySettings,
     pub rows: Vec<Row>,
 }
 
@@ -319,12 +347,14 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
     let rules = file.policy.unwrap_or_default().read().map_err(error)?;
     let mut layer = Vec::new();
     let asked = file.agents.unwrap_or_default().values();
+    let identity = file.identity.unwrap_or_default().values();
     let values = values
         .into_iter()
         .chain(file.budget.unwrap_or_default().values())
         .chain(walls)
         .chain(rules)
         .chain(asked)
+        .chain(identity)
         .chain(file.pipeline.unwrap_or_default().values());
     for (key, value) in values {
         if let Some(value) = value {
@@ -341,6 +371,7 @@ struct File {
     agents: Option<agents::Section>,
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
+    identity: Option<identity::Section>,
     pipeline: Option<pipeline::Section>,
     retention: Option<Retention>,
     checks: Option<Spanned<checks::Section>>,
@@ -417,6 +448,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         checkout,
         caps: budget::resolve(&rows)?,
         policy: policy::resolve(&rows)?,
+        delivery: identity::resolve(&rows)?,
         sandbox,
         rows,
     })
@@ -510,6 +542,10 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "identity.coauthor=true (default)",
+                "identity.email= (default)",
+                "identity.name= (default)",
+                "identity.sign=inherit (default)",
                 "pipeline.default=lh.pipeline.feature (default)",
                 "policy.intent_gate=vague (default)",
                 "policy.merge.auto=low (default)",
@@ -560,6 +596,10 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "identity.coauthor=true (default)",
+                "identity.email= (default)",
+                "identity.name= (default)",
+                "identity.sign=inherit (default)",
                 "pipeline.default=lh.pipeline.feature (default)",
                 "policy.intent_gate=vague (default)",
                 "policy.merge.auto=low (default)",

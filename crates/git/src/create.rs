@@ -29,6 +29,7 @@ pub fn create(new: &NewRepository<'_>) -> Result<(), Error> {
     done(git().args(["add", "--all"]))?;
     done(git().setting("commit.gpgSign=false").args(["commit", "--quiet", "--message", new.message]))?;
     done(git().args(["remote", "add", "origin"]).args([new.origin]))?;
-    let push = git().allow_protocols("file").args(["push", "--quiet", "--set-upstream", "origin", new.branch]);
+    let push =
+        git().allow_protocols("file").args(["push", "--quiet", "--set-upstream", "origin", new.branch]);
     done(push)
 }

@@ -4,6 +4,7 @@ pub(crate) mod acting;
 pub(crate) mod billing;
 pub(crate) mod carrying;
 pub(crate) mod checkout;
+pub(crate) mod delivering;
 mod keeping;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;

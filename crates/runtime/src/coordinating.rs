@@ -35,7 +35,8 @@ impl System {
         let walls = walls.letting(who.hosts()).for_taint(taint, &workers)?;
         self.refuse_if_missing(&who)?;
         let setup = self.config()?.checkout.setup;
-        let assignment = Assignment { who, level: walls.level, reach: walls.reach, setup, reads: None, visits: None };
+        let assignment =
+            Assignment { who, level: walls.level, reach: walls.reach, setup, reads: None, visits: None };
         let (agent, model) = (assignment.agent(), assignment.model());
         let has_secrets = workers.iter().all(|worker| taint::has(taint, *worker, Thing::SecretFiles));
         let child = NewChild {

@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 use longhaul_core::config::SetupCommand;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
-use longhaul_core::workflow::step::{RunOn, RunWhat};
+use longhaul_core::workflow::step::{Deliver, RunOn, RunWhat};
 use longhaul_events::{Epoch, Reason, SessionId};
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_store::StoreError;
@@ -44,6 +44,7 @@ use serde_json::{Value, json};
 
 use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
+use crate::delivery::{self, Delivering};
 use crate::error::{DrivenError, Error};
 use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
@@ -333,7 +334,11 @@ impl Driven<'_> {
         if order.step.kind.family().is_some() {
             return self.lead(order, stop);
         }
-        let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
+        let plan = match (run, order.step.kind.deliver()) {
+            (Some(run), _) => perform::plan(run, order),
+            (None, Some(deliver)) => json!({ "deliver": deliver.settings }),
+            (None, None) => json!({ "gather": order.step.id }),
+        };
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
         Ok(Some(WorkResult::Done(match (run, order.step.kind.gather()) {
             (Some(run), _) if run.on == RunOn::Merge => self.run_on_merge(run, &place, stop),
@@ -342,8 +347,26 @@ impl Driven<'_> {
                 Some(seen) => self.see(seen),
                 None => gather::gather(gather, order, &place),
             },
-            (None, None) => could_not_run("this kind of step is not a runner's"),
+            (None, None) => match order.step.kind.deliver() {
+                Some(deliver) => self.deliver(deliver, order, &place)?,
+                None => could_not_run("this kind of step is not a runner's"),
+            },
         })))
+    }
+}
+
+impl Driven<'_> {
+    /// What may not be run where the session is at home is not delivered from there either.
+    fn deliver(&self, step: &Deliver, order: &WorkOrder, place: &Place<'_>) -> Result<Value, Error> {
+        match &place.refusal {
+            Some(Refusal::Mendable(because) | Refusal::Final(because)) => {
+                Ok(json!({ "outcome": "could_not", "because": because }))
+            }
+            None => {
+                let Driven { system, commands, id, epoch, .. } = *self;
+                delivery::deliver(Delivering { system, commands, id, epoch }, step, order)
+            }
+        }
     }
 }
 

@@ -244,7 +244,7 @@ fn a_task_that_used_its_money_up_goes_on_when_it_gets_more() {
         tasks(&home).iter().any(|task| task["id"] == id && task["state"] == "completed")
     });
     let shown = home.longhaul(&["task", "budget", id]).succeeded().stdout;
-    assert!(shown.contains("2.00usd"), "{shown}");
+    assert!(shown.contains("2.000100usd"), "{shown}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::step::{Check, CheckChoice, Gate, GateBy, Loop, OnEmpty, Routine, Run, RunWhat, Todo};
 use super::{Step, StepKind, Workflow};
+use crate::delivery::DeliverySettings;
 use crate::policy::Settings;
 
 /// A step that asks for checks which its workspace does not declare.
@@ -78,9 +79,16 @@ impl Workflow {
             | StepKind::Gather(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
-            | StepKind::Decide(_)
-            | StepKind::Deliver(_) => false,
+            | StepKind::Decide(_) => false,
+            // What is pushed and merged is nobody's but a trusted workspace's.
+            StepKind::Deliver(_) => true,
         })
+    }
+
+    /// Puts the settings in force into every step that delivers.
+    pub fn pin_delivery(&mut self, settings: &DeliverySettings) {
+        self.steps.iter_mut().for_each(|step| pin_delivery(step, settings));
+        self.below.values_mut().for_each(|below| below.pin_delivery(settings));
     }
 
     /// What its steps run, in words for a person, before templates are filled in.
@@ -89,16 +97,18 @@ impl Workflow {
             steps.extend(below.all_steps());
             steps
         });
+        let delivers = steps.iter().any(|step| step.kind.deliver().is_some());
+        let delivery = delivers.then(|| "the delivery of its change".to_owned());
         let runs = steps.into_iter().filter_map(|step| step.kind.run());
-        runs.flat_map(|run| match &run.what {
+        let runs = runs.flat_map(|run| match &run.what {
             RunWhat::Command(words) => vec![shell_words(words)],
             RunWhat::Checks(_) => vec!["the checks that its workspace declares".to_owned()],
             RunWhat::Declared(checks) => {
                 let known = checks.iter().filter(|check| !check.run.is_empty());
                 known.map(|check| shell_words(&check.run)).collect()
             }
-        })
-        .collect()
+        });
+        runs.chain(delivery).collect()
     }
 
     /// Whether anybody but the agent has a say on the way.
@@ -118,6 +128,13 @@ pub(super) fn shell_words(words: &[String]) -> String {
         format!("'{}'", word.replace('\'', r"'\''"))
     };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn pin_delivery(step: &mut Step, settings: &DeliverySettings) {
+    if let StepKind::Deliver(deliver) = &mut step.kind {
+        deliver.pinned = Some(settings.clone());
+    }
+    step.kind.inner_mut().iter_mut().for_each(|step| pin_delivery(step, settings));
 }
 
 fn pin_step(step: &mut Step, checks: &[Check], missing: &mut Vec<Undeclared>) {
