@@ -39,8 +39,8 @@ use std::collections::BTreeMap;
 
 use longhaul_events::{
     AgentAct, Caps, Channel, CloseOutcome, Content, DeliveryFact, Digest, Driver, Epoch, GateKind, NodeId,
-    Nonce, OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint, TaskId,
-    Timestamp, Urgency, Waits, WorkspaceId,
+    Nonce, OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint,
+    TaskId, Timestamp, Urgency, Waits, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 

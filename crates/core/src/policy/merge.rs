@@ -133,7 +133,7 @@ pub(super) const TABLE: Table<Case> = Table {
         },
         Rule {
             name: "audited",
-            when: "an audit that was made is not `clean`, or has no verdict",
+            when: "an audit that was made is not `clean`, has a finding that blocks, or has no verdict",
             decision: PERSON,
             holds: |case| case.audits.iter().find_map(doubtful),
         },
@@ -180,12 +180,20 @@ fn doubtful(entry: &Value) -> Option<String> {
     let who = entry["workflow"].as_str().unwrap_or("an audit");
     let result = if entry.get("workflow").is_some() { &entry["result"] } else { entry };
     match serde_json::from_value::<AuditOutcome>(result["verdict"].clone()) {
-        Ok(AuditOutcome::Clean) => None,
+        Ok(AuditOutcome::Clean) => blocking(result).map(|finding| format!("`{who}` found: {finding}")),
         Ok(outcome @ (AuditOutcome::Concerns | AuditOutcome::Unsafe)) => {
             Some(format!("`{who}` says {outcome}"))
         }
         Err(_) => Some(format!("`{who}` has no verdict")),
     }
+}
+
+/// A finding counts whatever the word above it says.
+fn blocking(result: &Value) -> Option<&str> {
+    let findings = result["findings"].as_array().into_iter().flatten();
+    let mut serious =
+        findings.filter(|finding| finding["severity"] == "Critical" || finding["severity"] == "Major");
+    serious.next().map(|finding| finding["evidence"].as_str().unwrap_or("something that blocks"))
 }
 
 /// Another major version, or one that cannot be read as a version. What is new or gone has no version to compare.

@@ -91,7 +91,7 @@ fn read(given: &Given<'_>) -> Result<(Case, Vec<Finding>), String> {
         blocking,
         signature,
         last: given.values.get("last").and_then(last_signature),
-        round: given.read_if_known("round")?.unwrap_or_default(),
+        round: given.read_if_known("round")?.unwrap_or_else(|| round_after(given.values.get("last"))),
         attempts: given.settings.review.fix_attempts,
     };
     Ok((case, all))
@@ -120,6 +120,14 @@ fn scope_seen(scope: Option<&Value>) -> ScopeSeen {
 fn last_signature(last: &Value) -> Option<String> {
     let text = last.as_str().or_else(|| last["signature"].as_str());
     text.filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+/// How many fixes were made, by what was said before: one more after each `fix`.
+fn round_after(last: Option<&Value>) -> u64 {
+    match last {
+        Some(last) if last["decision"] == "fix" => last["round"].as_u64().unwrap_or_default() + 1,
+        Some(_) | None => 0,
+    }
 }
 
 /// A criterion that somebody says is not met, or that nobody could tell, blocks.
