@@ -33,6 +33,7 @@ fn arrivals_of(step: &Step) -> u64 {
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => 1,
     };
     // Each attempt, and a confirmation behind it.

@@ -14,6 +14,7 @@ pub mod hosts;
 pub mod init;
 pub mod outcome;
 pub mod parking;
+pub mod policy;
 pub mod progress;
 pub mod retention;
 pub mod roster;

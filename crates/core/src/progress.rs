@@ -156,6 +156,7 @@ impl Progress {
             | SessionEvent::Forked { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }
+            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::WorkStarted { .. }
             | SessionEvent::GateExpired { .. }

@@ -306,10 +306,7 @@ impl Session {
             SessionEvent::WorkflowPinned { id, hash, workflow, .. } => {
                 self.workflow = Some(Pinned { id: id.clone(), hash: *hash, workflow: workflow.clone() });
             }
-            SessionEvent::VarsChanged { set, unset } => {
-                self.vars.extend(set.iter().map(|(name, content)| (name.clone(), content.clone())));
-                unset.iter().for_each(|name| drop(self.vars.remove(name)));
-            }
+            SessionEvent::VarsChanged { set, unset } => self.change_vars(set, unset),
             SessionEvent::WorkBegan { work, after: _, step, place } => {
                 self.stand(place, At::Work(Work { work: *work, step: step.clone(), started: None }));
             }
@@ -336,6 +333,7 @@ impl Session {
             // A second opening cannot be decided; were it in a log, it would change nothing.
             SessionEvent::Opened { .. }
             | SessionEvent::WayChosen { .. }
+            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::Checkpointed { .. }
             | SessionEvent::Reported { .. } => {}
@@ -349,6 +347,11 @@ impl Session {
             SessionEvent::Snapshotted { snapshot, begins, .. } => self.remember_snapshot(snapshot, *begins),
             SessionEvent::CheckoutRemoved { .. } => self.move_out(),
         }
+    }
+
+    fn change_vars(&mut self, set: &BTreeMap<String, Content>, unset: &[String]) {
+        self.vars.extend(set.iter().map(|(name, content)| (name.clone(), content.clone())));
+        unset.iter().for_each(|name| drop(self.vars.remove(name)));
     }
 
     fn take_act(&mut self, act: &AgentAct) {

@@ -165,6 +165,7 @@ impl Transcript {
             | SessionEvent::WorkflowPinned { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }
+            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::AttemptRefused { .. }
             | SessionEvent::WorkBegan { .. }

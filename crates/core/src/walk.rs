@@ -6,6 +6,7 @@
 
 mod arrive;
 pub mod children;
+mod decide;
 pub mod follow_up;
 mod jump;
 mod loops;
@@ -220,6 +221,7 @@ impl<'a> Walk<'a> {
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => self.leave(step),
         }
     }

@@ -106,6 +106,15 @@ pub enum SessionEvent {
         #[serde(default, skip_serializing_if = "is_zero")]
         left_out: u64,
     },
+    /// A policy was asked on the way. What it said is also the value of the var that the step sets.
+    Decided {
+        step: StepId,
+        policy: String,
+        /// Everything that it looked at: input → value, and the settings under which it was asked.
+        given: Content,
+        decision: String,
+        because: String,
+    },
     /// A loop came to its bound; what it goes on with is the author's choice.
     LoopExhausted {
         step: StepId,
@@ -347,6 +356,7 @@ impl SessionEvent {
             Self::WorkflowPinned { id, version, .. } => vec![id, version],
             Self::VarsChanged { set, unset } => set.keys().chain(unset).map(String::as_str).collect(),
             Self::WayChosen { considered, .. } => considered.iter().map(|one| one.step.0.as_str()).collect(),
+            Self::Decided { step, policy, .. } => vec![&step.0, policy],
             Self::LoopExhausted { step, .. } | Self::Unparked { step, .. } => vec![&step.0],
             Self::Opened { .. }
             | Self::DriverTaken { .. }
@@ -407,6 +417,7 @@ impl SessionEvent {
             Self::WayChosen { considered, .. } => {
                 Parts::default().words(considered.iter_mut().map(|one| &mut one.because))
             }
+            Self::Decided { given, because, .. } => Parts::of(given).words([because]),
             Self::LoopExhausted { because, .. } => Parts::default().words([because]),
             Self::Agent { act, .. } => agent_parts(act),
             Self::CheckoutMade { checkout } => Parts::default().words(checkout.words()),

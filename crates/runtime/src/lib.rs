@@ -19,6 +19,7 @@ mod hiring;
 pub mod leaf;
 pub mod maintenance;
 mod metering;
+mod opening;
 mod places;
 mod reader;
 mod reading;
@@ -30,7 +31,7 @@ mod room;
 mod runner;
 pub mod sandbox;
 mod secrets;
-mod spawning;
+
 mod starting;
 mod steering;
 mod stopping;
@@ -64,8 +65,8 @@ pub use hiring::Assignee;
 pub use places::Places;
 pub use reader::{
     AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,
-    Ranked, Reader, RecordedRun, SinceTrusted, StoryEntry, StoryTail, Tail, Telling, ToldCall, WorkspaceView,
-    clear_winner, live_of, outcome_of,
+    Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry, StoryTail, Tail, Telling, ToldCall,
+    WorkspaceView, clear_winner, live_of, outcome_of,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use replaying::{Replay, Replayed};

@@ -39,7 +39,7 @@ pub use living::{live_of, outcome_of};
 pub use progress::ProgressTail;
 pub use ranking::{Ranked, clear_winner};
 pub use recording::RecordedRun;
-pub use story::{Branch, Happened, StoryEntry, Telling};
+pub use story::{Branch, Happened, Ruled, StoryEntry, Telling};
 pub use tailing::StoryTail;
 pub use trusted::SinceTrusted;
 

@@ -169,6 +169,7 @@ fn told(entry: &StoryEntry, artifacts: &[Artifact]) -> Option<String> {
         | Happened::Snapshotted { .. }
         | Happened::CheckoutRemoved { .. }
         | Happened::WayChosen { .. }
+        | Happened::Decided(_)
         | Happened::LoopExhausted { .. } => return None,
     })
 }

@@ -21,7 +21,7 @@ use crate::sqlite::connection::be_patient;
 pub use rows::{CostRow, Costs, DrivenRow, GateRow, Row, SessionRow, SessionStatus, Waiting, WorkspaceRow};
 
 /// Raised whenever the same log gives other rows.
-const VERSION: u32 = 7;
+const VERSION: u32 = 8;
 const BATCH: usize = 500;
 
 /// How often the file is tried before the rows are made without it.

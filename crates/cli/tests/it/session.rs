@@ -442,3 +442,24 @@ fn a_session_is_found_by_words_deep_in_notes_that_are_too_long_for_a_row() {
     }
     assert_eq!(home.longhaul(&["session", "resume", "nonesuch"]).code, Some(2));
 }
+
+#[test]
+fn what_a_policy_said_and_was_given_is_told_with_the_reasons() {
+    let home = Home::new();
+    let text = "longhaul: 1\nid: team.rule\nname: Rule\nversion: 1.0.0\nsteps:\n\
+                - { id: ask, decide: { policy: intent, with: { intent: '{{goal}}', classification: small }, into: rule } }\n\
+                - { id: look, title: 'It is for a {{rule.decision}}', prompt: Look. }\n";
+    workflow(&home, "team.rule.yml", text);
+    let first = start(&home, "team.rule", "sort the users");
+    assert_eq!(first["title"], "It is for a person");
+    let shown = home.longhaul(&["session", "show", id(&first), "--why"]).succeeded().stdout;
+    let told = [
+        "`ask`: policy `intent` says person",
+        "because `intent` is not what it must be",
+        "given intent = \"sort the users\"",
+        "given classification = \"small\"",
+    ];
+    told.iter().for_each(|line| assert!(shown.contains(line), "{line}: {shown}"));
+    let without_reasons = home.longhaul(&["session", "show", id(&first)]).succeeded().stdout;
+    assert!(!without_reasons.contains("says person"), "{without_reasons}");
+}

@@ -44,6 +44,7 @@ impl Unheard {
             | SessionEvent::HandleReissued { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }
+            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::WorkBegan { .. }
             | SessionEvent::WorkStarted { .. }

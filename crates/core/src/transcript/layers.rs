@@ -93,6 +93,7 @@ fn is_work(step: &Step) -> bool {
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => true,
     }
 }

@@ -112,6 +112,7 @@ impl Outline {
             | SessionEvent::Closed { .. }
             | SessionEvent::WorkflowPinned { .. }
             | SessionEvent::WayChosen { .. }
+            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::WorkBegan { .. }
             | SessionEvent::WorkStarted { .. }

@@ -42,6 +42,7 @@ impl<'a> Walk<'a> {
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => self.consider(step, Choice::Taken, because),
         }
         match &step.kind {
@@ -50,6 +51,7 @@ impl<'a> Walk<'a> {
                 Found::Work(step)
             }
             StepKind::Gate(gate) => self.come_to_gate(step, gate),
+            StepKind::Decide(decide) => self.rule(step, decide),
             StepKind::Routine(_) | StepKind::Loop(_) | StepKind::Todo(_) => {
                 self.go_inside(step);
                 Found::Nothing

@@ -151,6 +151,7 @@ impl<'a> Walk<'a> {
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => return Ok((frame, None)),
         };
         let items = self.list_of(step, list, max)?;
@@ -226,6 +227,7 @@ pub(super) fn locals(
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => {}
         }
     }
@@ -244,6 +246,7 @@ fn looped(step: &Step) -> Option<&Loop> {
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => None,
     }
 }

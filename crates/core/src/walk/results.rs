@@ -54,6 +54,7 @@ impl<'a> Walk<'a> {
             | StepKind::Loop(_)
             | StepKind::Todo(_)
             | StepKind::Routine(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => self.barred(step, result),
             StepKind::Parallel(_) | StepKind::Spawn(_) => self.after_children(step, result),
         };
@@ -70,7 +71,7 @@ impl<'a> Walk<'a> {
         self.search(found)
     }
 
-    fn keep(&mut self, step: &'a Step, into: &str, value: Value) -> Found<'a> {
+    pub(super) fn keep(&mut self, step: &'a Step, into: &str, value: Value) -> Found<'a> {
         self.set(BTreeMap::from([(into.to_owned(), value)]), Vec::new());
         self.leave(step)
     }
@@ -105,6 +106,7 @@ impl<'a> Walk<'a> {
                 | StepKind::Gate(_)
                 | StepKind::Parallel(_)
                 | StepKind::Spawn(_)
+                | StepKind::Decide(_)
                 | StepKind::Deliver(_),
             )
             | None => false,

@@ -1,6 +1,7 @@
 //! Whole walks, played against the aggregate: answers in, facts out.
 
 mod corpus;
+mod decide;
 mod ending;
 mod library;
 mod loops;

@@ -235,6 +235,7 @@ fn is_leaf(step: &Step) -> bool {
         | StepKind::Gather(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => true,
     }
 }

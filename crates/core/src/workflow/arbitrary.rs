@@ -17,6 +17,8 @@ use super::prompt::{
     Assessment, Body, Consequence, Control, Dimension, FollowUp, LevelTest, Notes, OutputContract, Prompt,
 };
 use super::step::*;
+use crate::policy::{Policy, Settings};
+
 use super::{Budget, Catalog, Contract, Format, ModelTier, VarType, Vars, Workflow};
 
 /// The vars that conditions and templates name.
@@ -193,6 +195,12 @@ fn leaf_kind(text: BoxedStrategy<String>) -> BoxedStrategy<StepKind> {
         into,
     });
     let deliver = btree_map(word(), value(), 0..4).prop_map(|settings| Deliver { settings });
+    let decide = prop::sample::select(Policy::ALL.as_slice()).prop_map(|policy| Decide {
+        policy,
+        with: BTreeMap::from([("classification".to_owned(), json!("{{found}}"))]),
+        into: "found".to_owned(),
+        settings: Settings::default(),
+    });
     prop_oneof![
         6 => prompt(text.clone()).prop_map(|prompt| StepKind::Prompt(Box::new(prompt))),
         2 => run(text.clone()).prop_map(StepKind::Run),
@@ -200,6 +208,7 @@ fn leaf_kind(text: BoxedStrategy<String>) -> BoxedStrategy<StepKind> {
         2 => gate(text.clone()).prop_map(StepKind::Gate),
         1 => parallel(text).prop_map(StepKind::Parallel),
         1 => spawn.prop_map(StepKind::Spawn),
+        1 => decide.prop_map(StepKind::Decide),
         1 => deliver.prop_map(StepKind::Deliver),
     ]
     .boxed()
@@ -405,6 +414,7 @@ impl Finish {
             | StepKind::Gather(_)
             | StepKind::Gate(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => {}
             StepKind::Parallel(Parallel { synthesis, .. }) => {
                 synthesis.iter_mut().for_each(|step| step.id = format!("{id}.synthesis"));

@@ -7,6 +7,7 @@ mod assess;
 mod children;
 mod condition;
 mod contracts;
+mod decide;
 mod engine;
 mod keywords;
 mod prompt;

@@ -71,6 +71,7 @@ impl Workflow {
             | StepKind::Gather(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => false,
         })
     }
@@ -128,6 +129,7 @@ fn pin_step(step: &mut Step, checks: &[Check], missing: &mut Vec<Undeclared>) {
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => {}
     }
 }

@@ -48,6 +48,7 @@ pub fn step(workflow: &Workflow, step: &Step, scope: &Scope<'_>, opening: Openin
         | StepKind::Gather(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => {}
     }
     page.list("Guidance for this step", &step.guidance);

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::prompt::Prompt;
 use super::{Budget, DEFAULT_ATTEMPTS, ModelTier};
+use crate::policy::{Policy, Settings};
 
 /// One step. Its id is unique in the workflow, also after routines were expanded (`caller.step`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -77,6 +78,7 @@ pub enum StepKind {
     Gate(Gate),
     Parallel(Parallel),
     Spawn(Spawn),
+    Decide(Decide),
     Deliver(Deliver),
 }
 
@@ -95,6 +97,7 @@ impl StepKind {
             | Self::Gather(_)
             | Self::Gate(_)
             | Self::Spawn(_)
+            | Self::Decide(_)
             | Self::Deliver(_) => &[],
         }
     }
@@ -113,6 +116,7 @@ impl StepKind {
             | Self::Gather(_)
             | Self::Gate(_)
             | Self::Spawn(_)
+            | Self::Decide(_)
             | Self::Deliver(_) => &mut [],
         }
     }
@@ -129,6 +133,7 @@ impl StepKind {
             | Self::Gather(_)
             | Self::Parallel(_)
             | Self::Spawn(_)
+            | Self::Decide(_)
             | Self::Deliver(_) => None,
         }
     }
@@ -145,6 +150,7 @@ impl StepKind {
             | Self::Gate(_)
             | Self::Parallel(_)
             | Self::Spawn(_)
+            | Self::Decide(_)
             | Self::Deliver(_) => None,
         }
     }
@@ -173,6 +179,7 @@ impl StepKind {
             | Self::Run(_)
             | Self::Gather(_)
             | Self::Gate(_)
+            | Self::Decide(_)
             | Self::Deliver(_) => None,
         }
     }
@@ -190,6 +197,7 @@ impl StepKind {
             Self::Gate(_) => "gate",
             Self::Parallel(_) => "parallel",
             Self::Spawn(_) => "spawn",
+            Self::Decide(_) => "decide",
             Self::Deliver(_) => "deliver",
         }
     }
@@ -391,6 +399,7 @@ impl Parallel {
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => None,
         }
     }
@@ -488,6 +497,19 @@ pub struct Spawn {
     pub on_failure: OnFailure,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
+}
+
+/// A rule to ask. The engine asks it itself on the way, from values that are on record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decide {
+    pub policy: Policy,
+    /// Input of the policy → template.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub with: BTreeMap<String, serde_json::Value>,
+    pub into: String,
+    /// What the workspace set when the session started.
+    #[serde(default)]
+    pub settings: Settings,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -46,13 +46,24 @@ pub fn render(text: &str, scope: &Scope<'_>) -> String {
     rendered
 }
 
-/// The path that a text is, and nothing else.
-pub fn only_path(text: &str) -> Option<&str> {
-    let text = text.trim();
-    let place = places(text).pop()?;
-    let template = place.content.ok()?;
-    let is_plain = template.default.is_none() && matches!(template.shape, Shape::Plain);
-    (is_plain && place.span == (0..text.len())).then_some(template.path)
+/// A value with its templates filled in. A text that is one `{{path}}` and nothing else is the value itself, with its
+/// type; nothing where that is not set.
+pub fn resolve(value: &Value, scope: &Scope<'_>) -> Value {
+    match value {
+        Value::String(text) => match places(text).as_slice() {
+            [Place { span, content: Ok(Template { path, default: None, shape: Shape::Plain }) }]
+                if *span == (0..text.len()) =>
+            {
+                scope.lookup(path).value().cloned().unwrap_or_default()
+            }
+            _ => Value::String(render(text, scope)),
+        },
+        Value::Array(items) => items.iter().map(|item| resolve(item, scope)).collect(),
+        Value::Object(entries) => {
+            Value::Object(entries.iter().map(|(name, entry)| (name.clone(), resolve(entry, scope))).collect())
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
 }
 
 /// Every path of the text, in its order.

@@ -98,6 +98,7 @@ impl Reader {
                 | SessionEvent::Closed { .. }
                 | SessionEvent::VarsChanged { .. }
                 | SessionEvent::WayChosen { .. }
+                | SessionEvent::Decided { .. }
                 | SessionEvent::LoopExhausted { .. }
                 | SessionEvent::AttemptRefused { .. }
                 | SessionEvent::WorkBegan { .. }

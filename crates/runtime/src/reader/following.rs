@@ -35,6 +35,7 @@ impl Reader {
                 | SessionEvent::StopRequested { .. }
                 | SessionEvent::VarsChanged { .. }
                 | SessionEvent::WayChosen { .. }
+                | SessionEvent::Decided { .. }
                 | SessionEvent::LoopExhausted { .. }
                 | SessionEvent::AttemptRefused { .. }
                 | SessionEvent::WorkStarted { .. }

@@ -141,6 +141,7 @@ impl Reader {
                 | SessionEvent::WorkflowPinned { .. }
                 | SessionEvent::VarsChanged { .. }
                 | SessionEvent::WayChosen { .. }
+                | SessionEvent::Decided { .. }
                 | SessionEvent::LoopExhausted { .. }
                 | SessionEvent::AttemptRefused { .. }
                 | SessionEvent::WorkBegan { .. }

@@ -161,11 +161,23 @@ pub enum Happened {
         considered: Vec<Considered>,
         left_out: u64,
     },
+    Decided(Ruled),
     LoopExhausted {
         step: StepId,
         iterations: u64,
         because: String,
     },
+}
+
+/// What a policy said, and what it was given.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Ruled {
+    pub step: StepId,
+    pub policy: String,
+    pub decision: String,
+    pub because: String,
+    /// Its inputs under `with`, and its `settings`.
+    pub given: Value,
 }
 
 /// What was left behind by a fork, in short.
@@ -243,7 +255,8 @@ pub(super) struct Teller<'a> {
 impl Teller<'_> {
     pub(super) fn take(&mut self, told: Told, telling: Telling) -> Result<(), Error> {
         let Told { seq, at, event } = told;
-        if telling == Telling::Events && matches!(event, SessionEvent::WayChosen { .. }) {
+        let is_why = matches!(event, SessionEvent::WayChosen { .. } | SessionEvent::Decided { .. });
+        if telling == Telling::Events && is_why {
             return Ok(());
         }
         if let Some(what) = self.happened(seq, event)? {
@@ -264,11 +277,7 @@ impl Teller<'_> {
             | SessionEvent::DriverRenewed { .. }
             | SessionEvent::DriverExpired { .. }
             | SessionEvent::DriverReleased { .. } => return Ok(None),
-            SessionEvent::StepHandedOut { node, step, prompt, .. } => {
-                let prompt = reader.value(&prompt)?;
-                let title = prompt["title"].as_str().unwrap_or_default().to_owned();
-                Happened::HandedOut { node, step: self.learn(node, step), title }
-            }
+            SessionEvent::StepHandedOut { node, step, prompt, .. } => self.handed_out(node, step, &prompt)?,
             SessionEvent::StepFinished { node, payload, .. } => self.finished(node, &payload)?,
             SessionEvent::AttemptRefused { node, payload, reasons, .. } => {
                 Happened::Refused { node, step: self.step(node), answer: reader.value(&payload)?, reasons }
@@ -318,6 +327,10 @@ impl Teller<'_> {
                 Happened::CheckoutRemoved { name, by, because }
             }
             SessionEvent::WayChosen { considered, left_out } => Happened::WayChosen { considered, left_out },
+            SessionEvent::Decided { step, policy, given, decision, because } => {
+                let given = reader.value(&given)?;
+                Happened::Decided(Ruled { step, policy, decision, because, given })
+            }
             SessionEvent::LoopExhausted { step, iterations, because } => {
                 Happened::LoopExhausted { step, iterations, because }
             }
@@ -327,6 +340,12 @@ impl Teller<'_> {
     fn agent(&self, node: Option<NodeId>, act: &AgentAct) -> Result<Happened, Error> {
         let step = node.map(|node| self.step(node));
         Ok(Happened::Agent { step, act: AgentDid::tell(act, self.reader)? })
+    }
+
+    fn handed_out(&mut self, node: NodeId, step: StepId, prompt: &Content) -> Result<Happened, Error> {
+        let prompt = self.reader.value(prompt)?;
+        let title = prompt["title"].as_str().unwrap_or_default().to_owned();
+        Ok(Happened::HandedOut { node, step: self.learn(node, step), title })
     }
 
     fn vars_changed(&self, set: BTreeMap<String, Content>, unset: Vec<String>) -> Result<Happened, Error> {

@@ -254,6 +254,7 @@ impl SessionRow {
             | SessionEvent::HandleReissued { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }
+            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::AttemptRefused { .. }
             | SessionEvent::WorkStarted { .. }

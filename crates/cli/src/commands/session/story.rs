@@ -6,7 +6,7 @@ use longhaul_runtime::types::{
     CallOutcome, Caps, Checkout, Choice, CloseOutcome, Considered, GateVerdict, Reason, ReportKind, StepId,
     Taint, Urgency, show_count, show_duration, show_money,
 };
-use longhaul_runtime::{AgentDid, Branch, Happened, StoryEntry};
+use longhaul_runtime::{AgentDid, Branch, Happened, Ruled, StoryEntry};
 use serde_json::{Map, Value};
 
 use super::row::SessionLine;
@@ -50,10 +50,7 @@ pub(super) fn told(what: &Happened) -> (String, Vec<String>) {
         }
         Happened::HandedOut { step, title, .. } => alone(format!("handed out `{step}`: {title}")),
         Happened::Finished { step, notes, vars, artifacts, .. } => {
-            let vars = (!vars.is_empty()).then(|| format!("vars: {}", vars.join(", ")));
-            let artifacts = artifacts.iter().map(|id| format!("artifact {id}"));
-            let more = notes.iter().cloned().chain(vars).chain(artifacts).collect();
-            (format!("`{step}` was answered"), more)
+            (format!("`{step}` was answered"), finished(notes.as_deref(), vars, artifacts))
         }
         Happened::Refused { step, answer, reasons, .. } => {
             (format!("an answer to `{step}` was not accepted"), refused(answer, reasons))
@@ -81,6 +78,7 @@ pub(super) fn told(what: &Happened) -> (String, Vec<String>) {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
         }
         Happened::WayChosen { considered, left_out } => way(considered, *left_out),
+        Happened::Decided(ruled) => decided(ruled),
         Happened::LoopExhausted { step, iterations, because } => bound(step, *iterations, because),
         Happened::WorkDue { step } => alone(format!("`{step}` is for the engine to do")),
         Happened::WorkStarted { step, doing } => (format!("a runner started `{step}`"), vec![short(doing)]),
@@ -118,6 +116,20 @@ fn stop_wanted(by: &str, urgency: Urgency, reason: Option<&String>) -> (String, 
         Urgency::Now => ", at once",
     };
     (format!("{by} wants it stopped{now}"), reason.into_iter().cloned().collect())
+}
+
+fn finished(notes: Option<&str>, vars: &[String], artifacts: &[String]) -> Vec<String> {
+    let vars = (!vars.is_empty()).then(|| format!("vars: {}", vars.join(", ")));
+    let artifacts = artifacts.iter().map(|id| format!("artifact {id}"));
+    notes.map(str::to_owned).into_iter().chain(vars).chain(artifacts).collect()
+}
+
+fn decided(ruled: &Ruled) -> (String, Vec<String>) {
+    let Ruled { step, policy, decision, because, given } = ruled;
+    let given = given["with"].as_object().into_iter().flatten();
+    let given = given.map(|(name, value)| format!("given {name} = {}", short(value)));
+    let line = format!("`{step}`: policy `{policy}` says {decision}");
+    (line, std::iter::once(format!("because {because}")).chain(given).collect())
 }
 
 fn bound(step: &StepId, iterations: u64, because: &str) -> (String, Vec<String>) {

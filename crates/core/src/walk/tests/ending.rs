@@ -33,6 +33,7 @@ fn step_bound(step: &Step) -> u64 {
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => 0,
     }
 }

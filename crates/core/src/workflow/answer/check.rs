@@ -26,6 +26,7 @@ pub fn check(
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => Err(vec![Reason::new(
             "not_a_prompt",
             format!("step `{}` is a {} step, which no agent answers", step.id, step.kind.word()),

@@ -89,6 +89,7 @@ fn is_shadowed(step: &Step, item_var: &str) -> bool {
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => false,
     }
 }

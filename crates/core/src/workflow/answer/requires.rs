@@ -90,6 +90,7 @@ pub fn requirements(workflow: &Workflow, step: &Step) -> Requires {
         | StepKind::Gate(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => Requires {
             notes: NotesRequired::No,
             contracts: vec![],

@@ -106,6 +106,7 @@ impl Found {
                 parallel.children.iter().for_each(|child| self.child("parallel", child));
             }
             StepKind::Spawn(spawn) => self.child("spawn", &spawn.child),
+            StepKind::Decide(decide) => decide.with.values().for_each(|value| self.value("decide", value)),
             StepKind::Deliver(deliver) => {
                 deliver.settings.values().for_each(|value| self.value("deliver", value));
             }

@@ -184,6 +184,7 @@ fn prefix(steps: &mut [Step], caller: &str, ids: &BTreeSet<String>) {
             | StepKind::Gate(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
+            | StepKind::Decide(_)
             | StepKind::Deliver(_) => {}
         }
         step.id = format!("{caller}.{}", step.id);

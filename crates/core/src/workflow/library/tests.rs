@@ -42,6 +42,7 @@ fn no_bundled_workflow_needs_a_workspace() {
                     | StepKind::Gather(_)
                     | StepKind::Parallel(_)
                     | StepKind::Spawn(_)
+                    | StepKind::Decide(_)
                     | StepKind::Deliver(_)
             );
             assert!(!needs, "{name}: {}", step.id);

@@ -5,6 +5,7 @@
 use serde_json::{Value, json};
 
 use super::CATEGORIES;
+use crate::policy::Policy;
 use crate::workflow::workrail::schema::{Table, object};
 use crate::workflow::{MOST_ITERATIONS, MOST_STEPS};
 
@@ -119,6 +120,7 @@ fn step() -> Value {
         ("on_failure", json!({ "enum": ["abort", "continue"] })),
         ("synthesis", object(synthesis())),
         ("spawn", reference("child")),
+        ("decide", decide()),
         (
             "deliver",
             object(vec![
@@ -317,6 +319,15 @@ fn gate() -> Table {
         ("else", json!({ "const": "person" })),
         ("run", reference("run")),
     ]
+}
+
+fn decide() -> Value {
+    let policies: Vec<&str> = Policy::ALL.iter().map(|policy| policy.word()).collect();
+    object(vec![
+        ("policy!", json!({ "enum": policies })),
+        ("with", json!({ "type": "object" })),
+        ("into", text()),
+    ])
 }
 
 fn child() -> Table {

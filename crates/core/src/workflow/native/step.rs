@@ -34,6 +34,7 @@ const KINDS: &[(&str, Kind)] = &[
     ("parallel", Kind::Parallel),
     ("spawn", Kind::Spawn),
     ("gate", Kind::Gate),
+    ("decide", Kind::Decide),
     ("deliver", Kind::Deliver),
 ];
 
@@ -49,6 +50,7 @@ enum Kind {
     Parallel,
     Spawn,
     Gate,
+    Decide,
     Deliver,
 }
 
@@ -196,6 +198,7 @@ impl Reader<'_> {
             Kind::Parallel => self.parallel_step(reading),
             Kind::Spawn => self.spawn_step(reading),
             Kind::Gate => self.gate_step(reading),
+            Kind::Decide => self.decide_step(reading),
             Kind::Deliver => self.deliver_step(reading),
         }
     }

@@ -74,7 +74,7 @@ fn a_file_with_everything_compiles_without_a_finding() {
         kinds,
         [
             "prompt", "routine", "prompt", "loop", "loop", "loop", "loop", "todo", "assess", "gather",
-            "parallel", "parallel", "spawn", "gate", "gate", "gate", "deliver"
+            "parallel", "parallel", "spawn", "gate", "gate", "gate", "decide", "deliver"
         ]
     );
     let budget = Budget { tokens: Some(400_000), time_ms: Some(2_700_000), money_micros: Some(1_500_000) };

@@ -3,8 +3,8 @@
 use crate::workflow::condition::Condition;
 use crate::workflow::prompt::{FollowUp, LevelTest, Notes, Prompt};
 use crate::workflow::step::{
-    Brief, Child, Confirm, ConfirmBy, Count, Gate, GateBy, Gather, GatherFrom, Join, Jump, Loop, LoopOver,
-    OnFailure, OnMax, Parallel, Run, Spawn, Step, StepKind, Todo,
+    Brief, Child, Confirm, ConfirmBy, Count, Decide, Gate, GateBy, Gather, GatherFrom, Join, Jump, Loop,
+    LoopOver, OnFailure, OnMax, Parallel, Run, Spawn, Step, StepKind, Todo,
 };
 use crate::workflow::{Budget, DEFAULT_ATTEMPTS, ModelTier};
 
@@ -41,6 +41,7 @@ pub(super) fn of(step: &Step) -> Vec<Fact> {
         StepKind::Gate(gate) => facts.gate(gate),
         StepKind::Parallel(parallel) => facts.parallel(parallel),
         StepKind::Spawn(spawn) => facts.spawn(spawn),
+        StepKind::Decide(decide) => facts.decide(decide),
         StepKind::Deliver(deliver) => {
             facts
                 .show(listed(deliver.settings.iter().map(|(key, value)| format!("{key}: {}", plain(value)))));
@@ -300,6 +301,14 @@ impl Facts {
         self.show(format!("starts a session of {}", spawn.child.workflow));
         self.child(&spawn.child);
         self.into(spawn.into.as_ref());
+    }
+
+    fn decide(&mut self, decide: &Decide) {
+        self.show(format!("asks the policy {}", decide.policy.word()));
+        if !decide.with.is_empty() {
+            self.mention(format!("given {}", listed(decide.with.keys().cloned())));
+        }
+        self.into(Some(&decide.into));
     }
 
     fn child(&mut self, child: &Child) {

@@ -103,9 +103,11 @@ impl<'a> Chart<'a> {
             StepKind::Parallel(parallel) => self.parallel(step, parallel, Way { id: &id, loose }),
             StepKind::Prompt(_) => self.leaf(step, ["(", ")"], Way { id: &id, loose }),
             StepKind::Gate(_) => self.leaf(step, ["{{", "}}"], Way { id: &id, loose }),
-            StepKind::Run(_) | StepKind::Gather(_) | StepKind::Spawn(_) | StepKind::Deliver(_) => {
-                self.leaf(step, ["[[", "]]"], Way { id: &id, loose })
-            }
+            StepKind::Run(_)
+            | StepKind::Gather(_)
+            | StepKind::Spawn(_)
+            | StepKind::Decide(_)
+            | StepKind::Deliver(_) => self.leaf(step, ["[[", "]]"], Way { id: &id, loose }),
         }
     }
 

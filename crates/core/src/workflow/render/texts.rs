@@ -22,6 +22,7 @@ pub fn texts(step: &Step) -> Vec<&str> {
         | StepKind::Todo(_)
         | StepKind::Routine(_)
         | StepKind::Gather(_)
+        | StepKind::Decide(_)
         | StepKind::Deliver(_) => {}
     }
     texts

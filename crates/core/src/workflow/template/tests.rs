@@ -100,6 +100,19 @@ fn a_text_does_not_grow_without_end() {
     assert!(cut.len() < 9_000_000 && cut.ends_with("[left out: a -- the text is too long]"), "{}", cut.len());
 }
 
+#[test]
+fn a_text_that_is_one_path_is_the_value_itself() {
+    let vars = [("list".to_owned(), std::sync::Arc::new(json!([1, { "a": true }])))].into();
+    let scope = Scope::new(&vars);
+    let given = json!({ "whole": "{{ list }}", "part": "{{list.1.a}}", "text": "has {{list.0}}", "gone": "{{no}}", "n": 3 });
+    let wanted = json!({ "whole": [1, { "a": true }], "part": true, "text": "has 1", "gone": null, "n": 3 });
+    assert_eq!(resolve(&given, &scope), wanted);
+    assert_eq!(
+        resolve(&json!(["{{list | json}}", "{{no | default(x)}}"]), &scope),
+        json!(["[1,{\"a\":true}]", "x"])
+    );
+}
+
 proptest! {
     #[test]
     fn any_text_can_be_rendered(text in r"[a-c{}|. ()'jsonlitdefu\n]{0,60}|.{0,60}") {

@@ -197,6 +197,7 @@ fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
         | SessionEvent::WorkflowPinned { .. }
         | SessionEvent::VarsChanged { .. }
         | SessionEvent::WayChosen { .. }
+        | SessionEvent::Decided { .. }
         | SessionEvent::LoopExhausted { .. }
         | SessionEvent::AttemptRefused { .. }
         | SessionEvent::WorkStarted { .. }

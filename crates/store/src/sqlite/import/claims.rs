@@ -89,6 +89,7 @@ impl Gathering {
             | SessionEvent::Closed { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }
+            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::AttemptRefused { .. }
             | SessionEvent::WorkBegan { .. }

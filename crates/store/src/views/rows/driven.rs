@@ -59,6 +59,7 @@ impl DrivenRow {
             | SessionEvent::WorkflowPinned { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }
+            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::AttemptRefused { .. }
             | SessionEvent::WorkBegan { .. }

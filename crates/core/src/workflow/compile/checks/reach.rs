@@ -112,6 +112,7 @@ pub(super) fn set_by(kind: &StepKind) -> Vec<&str> {
         }
         StepKind::Todo(todo) => vec![&todo.item_var, &todo.index_var],
         StepKind::Routine(_) | StepKind::Deliver(_) => Vec::new(),
+        StepKind::Decide(decide) => vec![&decide.into],
         StepKind::Run(run) => run.into.iter().map(String::as_str).collect(),
         StepKind::Gather(gather) => vec![&gather.into],
         StepKind::Gate(gate) => match &gate.by {

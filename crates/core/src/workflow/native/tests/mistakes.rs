@@ -57,6 +57,12 @@ fn mistakes_in_steps_are_told_where_they_stand() {
         ),
         ("- { id: a, prompt: { gaol: x } }\n", vec!["6:22 `prompt` has no key `gaol`"]),
         ("- { id: a, prompt: A, validate: [{ message: M }] }\n", vec!["6:34 this rule demands nothing"]),
+        ("- { id: a, decide: { policy: luck } }\n", vec!["6:30 `policy` cannot be `luck`"]),
+        ("- { id: a, decide: { policy: routing } }\n", vec!["6:20 policy `routing` needs `classification`"]),
+        (
+            "- { id: a, decide: { policy: routing, with: { classification: x, mood: y } } }\n",
+            vec!["6:66 policy `routing` does not look at `mood`"],
+        ),
         ("- { id: a, prompt: A, confirm: { by: robot } }\n", vec!["6:38 `by` cannot be `robot`"]),
         ("- { id: a, prompt: A, when: }\n", vec!["6:23 `when` has no value"]),
         ("- text\n", vec!["6:3 a step must be a map, and this is a text"]),

@@ -134,9 +134,11 @@ fn block<'a>(step: &'a Step, path: &mut Vec<usize>, lanes: &mut lanes::ByList<'a
 fn body<'a>(step: &'a Step, path: &mut Vec<usize>, lanes: &mut lanes::ByList<'a>) -> Body<'a> {
     match &step.kind {
         StepKind::Prompt(_) => Body::Leaf(step_card(step, Shape::Agent)),
-        StepKind::Run(_) | StepKind::Gather(_) | StepKind::Spawn(_) | StepKind::Deliver(_) => {
-            Body::Leaf(step_card(step, Shape::Engine))
-        }
+        StepKind::Run(_)
+        | StepKind::Gather(_)
+        | StepKind::Spawn(_)
+        | StepKind::Decide(_)
+        | StepKind::Deliver(_) => Body::Leaf(step_card(step, Shape::Engine)),
         StepKind::Gate(_) => Body::Leaf(step_card(step, Shape::Gate)),
         StepKind::Loop(_) | StepKind::Todo(_) => Body::Group {
             head: step_card(step, Shape::Repeat),
