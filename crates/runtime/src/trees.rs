@@ -154,11 +154,10 @@ impl Commands {
             (Some(Outcome::CouldNot(why)), OnFailure::Continue) => {
                 Stands::Over(End::without_result(EndWord::CouldNot, ParkCode::ChildFailed, Some(why.because)))
             }
-            (Some(_), _) => Stands::Waits,
             // One that was opened a moment ago, and nobody was assigned to yet.
             (None, _) if above.agent.is_some() && session.agent.is_none() => Stands::GoesOn,
             (None, _) if self.goes_on(&session)? => Stands::GoesOn,
-            (None, _) => Stands::Waits,
+            (Some(_) | None, _) => Stands::Waits,
         })
     }
 
