@@ -62,7 +62,12 @@ codes! {
     PromptTooLarge = "prompt_too_large" => Blocked,
     TooMuchToLookAt = "too_much_to_look_at" => Blocked,
     UnknownStep = "unknown_step" => Blocked,
-    KindNotPerformed = "kind_not_performed" => CouldNot,
+    /// A session below this one did not come to its end.
+    ChildFailed = "child_failed" => Failed,
+    /// A step leads to a workflow that was not there when the session started.
+    NoSuchWorkflow = "no_such_workflow" => CouldNot,
+    /// A session below this one may not be opened: too many, too deep, or not with these vars.
+    ChildRefused = "child_refused" => Blocked,
     /// The walls that the step needs cannot be put up here.
     NoSandbox = "no_sandbox" => CouldNot,
     /// The files of the session are not there.
@@ -76,6 +81,14 @@ codes! {
     SetupFailed = "setup_failed" => Failed,
     Stuck = "stuck" => Failed,
     NoAnswer = "no_answer" => Failed,
+    /// Somebody else's word is missing before a change may be merged.
+    ReviewRequired = "review_required" => Parked,
+    /// A change that is not delivered: nothing, a secret in it, a rule against it.
+    DeliveryRefused = "delivery_refused" => Blocked,
+    /// What was proven is not what would be merged.
+    DeliveryStale = "delivery_stale" => Blocked,
+    /// What a delivery needs is not to be had: a forge, an identity, a worktree.
+    DeliveryCouldNot = "delivery_could_not" => CouldNot,
     /// What was done is not what the script says.
     Cassette = "cassette" => Failed,
 }
@@ -116,13 +129,19 @@ impl ParkCode {
             | Self::PromptTooLarge
             | Self::TooMuchToLookAt
             | Self::UnknownStep
-            | Self::KindNotPerformed
+            | Self::ChildFailed
+            | Self::NoSuchWorkflow
+            | Self::ChildRefused
             | Self::NoSandbox
             | Self::CheckoutGone
             | Self::NoAgent
             | Self::SetupCouldNotRun
             | Self::SetupFailed
             | Self::Stuck
+            | Self::ReviewRequired
+            | Self::DeliveryRefused
+            | Self::DeliveryStale
+            | Self::DeliveryCouldNot
             | Self::Cassette => false,
         }
     }

@@ -26,6 +26,7 @@ fn opened() -> SessionEvent {
         goal: text("goal"),
         workspace: None,
         parent: None,
+        task: None,
     }
 }
 

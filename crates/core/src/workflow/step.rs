@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::prompt::Prompt;
 use super::{Budget, DEFAULT_ATTEMPTS, ModelTier};
+use crate::delivery::DeliverySettings;
 use crate::policy::{Policy, Settings};
 
 /// One step. Its id is unique in the workflow, also after routines were expanded (`caller.step`).
@@ -89,11 +90,13 @@ impl StepKind {
             Self::Loop(Loop { steps, .. })
             | Self::Todo(Todo { steps, .. })
             | Self::Routine(Routine { steps, .. }) => steps,
+            Self::Parallel(parallel) => {
+                parallel.synthesis.as_deref().map(std::slice::from_ref).unwrap_or_default()
+            }
             Self::Prompt(_)
             | Self::Run(_)
             | Self::Gather(_)
             | Self::Gate(_)
-            | Self::Parallel(_)
             | Self::Spawn(_)
             | Self::Decide(_)
             | Self::Deliver(_) => &[],
@@ -106,11 +109,13 @@ impl StepKind {
             Self::Loop(Loop { steps, .. })
             | Self::Todo(Todo { steps, .. })
             | Self::Routine(Routine { steps, .. }) => steps,
+            Self::Parallel(parallel) => {
+                parallel.synthesis.as_deref_mut().map(std::slice::from_mut).unwrap_or_default()
+            }
             Self::Prompt(_)
             | Self::Run(_)
             | Self::Gather(_)
             | Self::Gate(_)
-            | Self::Parallel(_)
             | Self::Spawn(_)
             | Self::Decide(_)
             | Self::Deliver(_) => &mut [],
@@ -149,6 +154,40 @@ impl StepKind {
             | Self::Decide(_)
             | Self::Deliver(_) => None,
         }
+    }
+
+    /// The sessions that the engine starts for it, and how it waits for them.
+    pub fn family(&self) -> Option<Sessions<'_>> {
+        match self {
+            Self::Spawn(Spawn { child, on_failure, into }) => Some(Sessions {
+                children: std::slice::from_ref(child),
+                join: Join::All,
+                on_failure: *on_failure,
+                files: Files::Write,
+                into: into.as_deref(),
+            }),
+            Self::Parallel(Parallel { children, join, on_failure, into, synthesis: _ }) => Some(Sessions {
+                children,
+                join: *join,
+                on_failure: *on_failure,
+                files: Files::Read,
+                into: into.as_deref(),
+            }),
+            Self::Prompt(_)
+            | Self::Loop(_)
+            | Self::Todo(_)
+            | Self::Routine(_)
+            | Self::Run(_)
+            | Self::Gather(_)
+            | Self::Gate(_)
+            | Self::Decide(_)
+            | Self::Deliver(_) => None,
+        }
+    }
+
+    /// What the engine delivers for it.
+    pub fn deliver(&self) -> Option<&Deliver> {
+        if let Self::Deliver(deliver) = self { Some(deliver) } else { None }
     }
 
     /// The word that people meet.
@@ -405,8 +444,63 @@ pub struct Parallel {
     pub children: Vec<Child>,
     pub join: Join,
     pub on_failure: OnFailure,
+    /// The var that takes what all of them came to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub synthesis: Option<Box<Prompt>>,
+    pub into: Option<String>,
+    /// What the session's own agent makes of their results. Releases that did not perform it kept a prompt under the plain
+    /// name.
+    #[serde(default, rename = "synthesis_step", skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<Box<Step>>,
+}
+
+impl Parallel {
+    /// What the session's own agent is asked when the results are there.
+    pub fn asked(&self) -> Option<&Prompt> {
+        match &self.synthesis.as_deref()?.kind {
+            StepKind::Prompt(prompt) => Some(prompt),
+            StepKind::Loop(_)
+            | StepKind::Todo(_)
+            | StepKind::Routine(_)
+            | StepKind::Run(_)
+            | StepKind::Gather(_)
+            | StepKind::Gate(_)
+            | StepKind::Parallel(_)
+            | StepKind::Spawn(_)
+            | StepKind::Decide(_)
+            | StepKind::Deliver(_) => None,
+        }
+    }
+
+    /// The step that makes something of the results: right behind the one that it belongs to.
+    pub(crate) fn synthesis_of(id: &str, prompt: Prompt) -> Box<Step> {
+        let kind = StepKind::Prompt(Box::new(prompt));
+        Box::new(Step::plain(format!("{id}.synthesis"), "Bring the results together".to_owned(), kind))
+    }
+
+    /// Where the results of a step are kept that names no var and has them brought together.
+    pub(crate) fn results_of(id: &str) -> String {
+        format!("{}_results", id.replace(['-', '.'], "_"))
+    }
+}
+
+/// The sessions of a step, whichever kind it is of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sessions<'a> {
+    pub children: &'a [Child],
+    pub join: Join,
+    pub on_failure: OnFailure,
+    /// What they may do with the files, where they do not say.
+    pub files: Files,
+    pub into: Option<&'a str>,
+}
+
+/// What a session may do with the files of its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Files {
+    Read,
+    /// One at a time.
+    Write,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -416,9 +510,10 @@ pub enum Join {
     Any,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
+    #[default]
     Abort,
     Continue,
 }
@@ -443,6 +538,8 @@ pub struct Child {
     pub model: Option<ModelTier>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_tools: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Files>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -463,6 +560,8 @@ pub enum Brief {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spawn {
     pub child: Child,
+    #[serde(default)]
+    pub on_failure: OnFailure,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
 }
@@ -483,4 +582,10 @@ pub struct Decide {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Deliver {
     pub settings: BTreeMap<String, serde_json::Value>,
+    /// The var that the result goes into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// What the settings of the workspace said when the session started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<DeliverySettings>,
 }

@@ -130,6 +130,7 @@ fn step() -> Value {
                 ("comment", any()),
                 ("merge", any()),
                 ("close", any()),
+                ("into", text()),
             ]),
         ),
     ]);
@@ -348,6 +349,7 @@ fn child() -> Table {
         ("with", json!({ "type": "object" })),
         ("model", model()),
         ("allowedTools", list(text())),
+        ("files", json!({ "enum": ["read", "write"] })),
         ("into", text()),
         ("forEach", text()),
         ("as", text()),

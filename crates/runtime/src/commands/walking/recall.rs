@@ -50,7 +50,11 @@ impl Commands {
         shown: Shown,
         warnings: Vec<String>,
     ) -> Result<StepView, Error> {
-        Ok(view::view(&*self.workflow_of(session)?, session, shown, warnings))
+        let mut view = view::view(&*self.workflow_of(session)?, session, shown, warnings);
+        if let Some(working) = &mut view.working {
+            working.waits_for = self.waits_for(session.id)?.map(|waits| waits.in_words());
+        }
+        Ok(view)
     }
 
     /// What these events of a moment came to, if they came to anything.
@@ -124,7 +128,8 @@ impl Commands {
             | SessionEvent::Continued { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
-            | SessionEvent::CheckoutRemoved { .. } => return Ok(None),
+            | SessionEvent::CheckoutRemoved { .. }
+            | SessionEvent::Delivery { .. } => return Ok(None),
         }))
     }
 
@@ -330,7 +335,8 @@ fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_event
         | SessionEvent::Continued { .. }
         | SessionEvent::CheckoutMade { .. }
         | SessionEvent::Snapshotted { .. }
-        | SessionEvent::CheckoutRemoved { .. } => None,
+        | SessionEvent::CheckoutRemoved { .. }
+        | SessionEvent::Delivery { .. } => None,
     })
 }
 
