@@ -236,7 +236,12 @@ impl<'a> Delivery<'a> {
                 match look(&self.ground) {
                     Ok(Some(receipt)) => return self.record_receipt(plan, receipt, Found::Before),
                     Ok(None) => {}
-                    Err(failure) => self.wait_or_give_up(failure, tries)?,
+                    // Who could not look must not act.
+                    Err(failure) => {
+                        self.wait_or_give_up(failure, tries)?;
+                        tries += 1;
+                        continue;
+                    }
                 }
             }
             match act(&self.ground) {

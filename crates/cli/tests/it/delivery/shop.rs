@@ -32,6 +32,7 @@ impl Shop {
         fs::create_dir_all(home.join("user")).unwrap();
         fs::write(home.join("user/.gitconfig"), "[user]\n  name = Ada\n  email = ada@example.org\n").unwrap();
         fs::write(repository.join("login.sh"), "exit 1\n").unwrap();
+        fs::write(repository.join("lines"), "1\n2\n3\n4\n5\n6\n7\n8\n9\n").unwrap();
         let template = "# What\n<!-- say why -->\n\n## Testing\n\n## Rollout\n";
         fs::write(repository.join(".github/PULL_REQUEST_TEMPLATE.md"), template).unwrap();
         git(&repository, &["init", "--quiet", "--initial-branch=main"]);
