@@ -22,6 +22,11 @@ impl Rehearsal {
         Self { tape: Tape::new(cassette), last: Vec::new(), repeats: 0 }
     }
 
+    /// What another played of the same script need not be played here.
+    pub fn also_played(&mut self, other: &Self) {
+        self.tape.also_played(&other.tape);
+    }
+
     fn repeat(&mut self) -> Turn {
         self.repeats -= 1;
         Turn::plain(String::new(), self.last.clone(), Order::OneByOne, Usage::default())

@@ -111,7 +111,9 @@ fn next(view: &StepView) -> String {
         )),
         None => {}
     }
-    if let Some(working) = &view.working {
+    if let Some(waits) = view.working.as_ref().and_then(|working| working.waits_for.as_ref()) {
+        commands.push(format!("longhaul session show {id}  # {waits}"));
+    } else if let Some(working) = &view.working {
         let since = moment::shown(&working.since);
         commands.push(format!("longhaul session resume {id}  # at work since {since}; ask again"));
     }

@@ -62,7 +62,12 @@ codes! {
     PromptTooLarge = "prompt_too_large" => Blocked,
     TooMuchToLookAt = "too_much_to_look_at" => Blocked,
     UnknownStep = "unknown_step" => Blocked,
-    KindNotPerformed = "kind_not_performed" => CouldNot,
+    /// A session below this one did not come to its end.
+    ChildFailed = "child_failed" => Failed,
+    /// A step leads to a workflow that was not there when the session started.
+    NoSuchWorkflow = "no_such_workflow" => CouldNot,
+    /// A session below this one may not be opened: too many, too deep, or not with these vars.
+    ChildRefused = "child_refused" => Blocked,
     /// The walls that the step needs cannot be put up here.
     NoSandbox = "no_sandbox" => CouldNot,
     /// The files of the session are not there.
@@ -124,7 +129,9 @@ impl ParkCode {
             | Self::PromptTooLarge
             | Self::TooMuchToLookAt
             | Self::UnknownStep
-            | Self::KindNotPerformed
+            | Self::ChildFailed
+            | Self::NoSuchWorkflow
+            | Self::ChildRefused
             | Self::NoSandbox
             | Self::CheckoutGone
             | Self::NoAgent

@@ -351,6 +351,7 @@ mod tests {
             goal: longhaul_events::Content::Inline(goal),
             workspace: None,
             parent: None,
+            task: None,
         };
         let mut event = opened(json!({"goal": "inline"}));
         Scrubber::new(&secrets).event(&mut event);

@@ -40,7 +40,7 @@ use std::collections::BTreeMap;
 use longhaul_events::{
     AgentAct, Caps, Channel, CloseOutcome, Content, DeliveryFact, Digest, Driver, Epoch, GateKind, NodeId,
     Nonce, OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint,
-    Timestamp, Urgency, Waits, WorkspaceId,
+    TaskId, Timestamp, Urgency, Waits, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -71,6 +71,9 @@ pub struct Session {
     key: SessionKey,
     pub workspace: Option<WorkspaceId>,
     pub parent: Option<SessionId>,
+    /// What it is part of; none from before there were tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
     /// How many events are folded in; the next one has the number after it.
     pub seq: Seq,
     pub lease: Option<Lease>,
@@ -264,12 +267,13 @@ impl Session {
 
     /// The state after a first event; `None` if that is not an opening.
     pub fn begin(id: SessionId, first: &SessionEvent) -> Option<Self> {
-        let SessionEvent::Opened { key, goal: _, workspace, parent } = first else { return None };
+        let SessionEvent::Opened { key, goal: _, workspace, parent, task } = first else { return None };
         Some(Self {
             id,
             key: *key,
             workspace: *workspace,
             parent: *parent,
+            task: *task,
             seq: Seq(1),
             lease: None,
             epoch: Epoch(0),

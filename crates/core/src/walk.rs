@@ -5,6 +5,7 @@
 //! agent answers, a walk ends: every loop and every jump has a bound, and so has every search for a way on.
 
 mod arrive;
+pub mod children;
 mod decide;
 pub mod follow_up;
 mod jump;
@@ -169,7 +170,10 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 Found::Step(step) => {
-                    let asked = self.render(step);
+                    let mut asked = self.render(step);
+                    if let Some(brief) = self.told_before() {
+                        asked.prompt = format!("{brief}\n\n{}", asked.prompt);
+                    }
                     if asked.prompt.len() > MOST_PROMPT_BYTES {
                         return Err(vec![prompt_too_large(step)]);
                     }
@@ -240,11 +244,24 @@ impl<'a> Walk<'a> {
         step.ok_or_else(|| vec![unknown_step(&id.0)])
     }
 
+    /// What a session below another is told before its first step, once.
+    fn told_before(&mut self) -> Option<String> {
+        let brief = self.vars.remove(children::BRIEF)?;
+        self.facts.push(SessionEvent::VarsChanged {
+            set: BTreeMap::new(),
+            unset: vec![children::BRIEF.to_owned()],
+        });
+        brief.as_str().map(str::to_owned)
+    }
+
     /// What the agent is told at a step.
     fn render(&self, step: &Step) -> Rendered {
         let mut rendered = render::step(self.workflow, step, &self.scope(), self.opening);
         if let Some(count) = self.count() {
             rendered.title = format!("{} ({count})", rendered.title);
+        }
+        if let Some(results) = self.results_around() {
+            rendered.prompt = format!("{}\n\n{results}", rendered.prompt);
         }
         rendered
     }

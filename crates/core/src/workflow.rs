@@ -26,6 +26,7 @@ pub mod scope;
 pub mod step;
 pub mod suggest;
 pub mod template;
+mod until;
 pub mod workrail;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ pub use condition::Condition;
 pub use contract::Contract;
 pub use prompt::Prompt;
 pub use step::{Step, StepKind};
+pub use until::NoSuchPhase;
 
 /// The longest list of steps in one file, before routines are expanded.
 pub const MOST_STEPS: usize = 500;
@@ -83,6 +85,9 @@ pub struct Workflow {
     /// Every contract that a step names, by that name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub contracts: BTreeMap<String, Contract>,
+    /// Every workflow that its steps can lead to, by id: resolved when a session starts, and by nothing later.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub below: BTreeMap<String, Workflow>,
     pub steps: Vec<Step>,
 }
 

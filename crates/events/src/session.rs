@@ -8,7 +8,7 @@ use crate::agent::AgentAct;
 use crate::checkout::OwnCheckout;
 use crate::content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 use crate::delivery::DeliveryFact;
-use crate::ids::{Epoch, NodeId, Nonce, SessionId, SessionKey, StepId, WorkspaceId};
+use crate::ids::{Epoch, NodeId, Nonce, SessionId, SessionKey, StepId, TaskId, WorkspaceId};
 use crate::time::Timestamp;
 use crate::walk::{Checkout, Considered, GateKind, Place, Reason, Restored, Verdict};
 use crate::workspace::Channel;
@@ -23,6 +23,9 @@ pub enum SessionEvent {
         goal: Content,
         workspace: Option<WorkspaceId>,
         parent: Option<SessionId>,
+        /// What it is part of. Every session of a task names it; those from before there were tasks name none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
     },
     DriverTaken {
         epoch: Epoch,

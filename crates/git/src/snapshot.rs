@@ -8,6 +8,7 @@ mod bring;
 mod compare;
 mod history;
 mod listing;
+mod merging;
 mod writing;
 
 use std::fs::{self, File, TryLockError};
@@ -20,6 +21,7 @@ pub use bring::Restored;
 pub use compare::{Change, ChangeKind, Merged, Since, Target};
 pub use history::Kept;
 pub use listing::LeftOut;
+pub use merging::{ChangeSet, FileChange, FileStatus, MergeResult, Proposal};
 
 use crate::base::{base_ref, checked_name};
 use crate::borrow::{borrow_objects, copy_shallow, quoted, unique};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use longhaul_core::session::{NewBudget, Rejection, Session};
 use longhaul_core::workflow::Workflow;
-use longhaul_events::{Caps, CloseOutcome, SessionId, Urgency};
+use longhaul_events::{Caps, Checkout, CloseOutcome, SessionId, Urgency};
 use longhaul_store::views::SessionStatus;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 use crate::commands::Commands;
 use crate::commands::walking::StartSession;
@@ -19,35 +19,49 @@ use crate::workers::WORKER;
 /// What a session wants done by another below it.
 #[derive(Debug)]
 pub(crate) struct NewChild {
+    pub(crate) id: SessionId,
     pub(crate) workflow: Arc<Workflow>,
     pub(crate) goal: String,
-    pub(crate) assignment: Assignment,
+    pub(crate) vars: Map<String, Value>,
+    /// None where an agent that we do not drive does it.
+    pub(crate) assignment: Option<Assignment>,
     pub(crate) caps: Caps,
+    /// Where its commands count as being run from.
+    pub(crate) checkout: Option<Checkout>,
+    /// What its agent is told before the first step.
+    pub(crate) brief: Option<String>,
 }
 
 impl Commands {
     /// Opens a session below another one, and says who does it. It belongs to the same task and workspace, and is as tainted as
     /// what led to it. Nobody drives it yet.
     pub(crate) fn open_child(&self, parent: &Session, new: NewChild) -> Result<SessionId, Error> {
-        let NewChild { workflow, goal, assignment, caps } = new;
-        let view = self.start_session(&StartSession {
-            workflow,
-            goal,
-            vars: Map::new(),
-            workspace: parent.workspace,
-            checkout: None,
-            parent: Some(parent.id),
-            warnings: Vec::new(),
-        })?;
-        let child: SessionId = view.session_id.parse().expect("a session is shown with its id");
+        let NewChild { id, workflow, goal, vars, assignment, caps, checkout, brief } = new;
+        let (workspace, above) = (parent.workspace, Some(parent.id));
+        let start =
+            StartSession { workflow, goal, vars, workspace, checkout, parent: above, warnings: Vec::new() };
+        self.start_session_as(id, &start, brief.as_deref())?;
+        if let Some(assignment) = assignment {
+            self.assign_child(parent, id, &assignment, caps)?;
+        }
+        Ok(id)
+    }
+
+    /// Says who does a session below another one.
+    pub(crate) fn assign_child(
+        &self,
+        parent: &Session,
+        child: SessionId,
+        assignment: &Assignment,
+        caps: Caps,
+    ) -> Result<(), Error> {
         let by = by(parent.id);
         let budget = NewBudget { caps, by: by.clone() };
-        self.assign(child, &assignment, parent.taint, &budget).inspect_err(|error| {
+        self.assign(child, assignment, parent.taint, &budget).inspect_err(|error| {
             // Nobody would ever go on with it.
             let outcome = CloseOutcome::Cancelled { by, reason: Some(error.to_string()) };
             let _ = self.close_session(child, &outcome, None);
-        })?;
-        Ok(child)
+        })
     }
 }
 
@@ -58,6 +72,17 @@ impl System {
         let is_meant = |parent, workflow: Option<&str>| parent == Some(id) && workflow == Some(WORKER);
         for row in reader.sessions()? {
             if row.status == SessionStatus::Open && is_meant(row.parent, row.workflow.as_deref()) {
+                self.end_child(commands, id, row.id, because)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends all sessions below one that are still open, whoever drives them, and those below them.
+    pub(crate) fn end_below(&self, commands: &Commands, id: SessionId, because: &str) -> Result<(), Error> {
+        let Some(reader) = commands.reader() else { return Ok(()) };
+        for row in reader.sessions()? {
+            if row.status == SessionStatus::Open && row.parent == Some(id) {
                 self.end_child(commands, id, row.id, because)?;
             }
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use longhaul_agent::{Agent as _, tools};
 use longhaul_core::cassette::{self, Act, Cassette};
-use longhaul_core::session::{At, NewBudget, Session};
+use longhaul_core::session::{NewBudget, Session};
 use longhaul_core::taint::{self, Thing, Worker};
 use longhaul_core::walk::view::StepView;
 use longhaul_events::{CheckoutKind, CloseOutcome, NodeId, SessionId, Taint};
@@ -13,6 +13,7 @@ use longhaul_store::watch::Watcher;
 
 use crate::calendar::{awaited, until_due};
 use crate::commands::Commands;
+use crate::commands::task::{TaskOrigin, TaskWish};
 use crate::error::{DrivenError, Error};
 use crate::hiring::{Assignee, has_hands};
 use crate::leaf;
@@ -20,7 +21,6 @@ use crate::runner::{Assignment, SessionLabel, Who, is_driven};
 use crate::starting::NewWalk;
 use crate::system::System;
 use crate::walling::WantedWalls;
-use crate::workers::is_worker;
 use crate::workspaces;
 use crate::worktrees::{NewWorktree, SecretFiles};
 
@@ -49,6 +49,8 @@ pub struct NewDrive {
     /// In place of what the settings say, such as `tokens=50k,turns=30`.
     pub budget: Option<String>,
     pub by: String,
+    /// What it is done for; its budget is that of the run.
+    pub task: TaskOrigin,
 }
 
 /// The script of a rehearsal, and what its file is called.
@@ -81,7 +83,8 @@ impl System {
         longhaul_git::snapshots_can_be_taken()?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
-        let start = self.prepared(commands, new.walk)?;
+        commands.refuse_duplicate(&new.task.source)?;
+        let start = self.prepared_until(commands, new.walk, new.task.until.as_deref())?;
         let who = match new.who {
             Assignee::Rehearsal(script) => Who::Rehearsal(script),
             Assignee::Agent { name, tier } => {
@@ -91,8 +94,11 @@ impl System {
         let workers = who.workers();
         let walls = walls.letting(who.hosts()).for_taint(new.taint, &workers)?;
         self.refuse_if_missing(&who)?;
-        let view = commands.start_session(&start)?;
+        let source = new.task.source.clone();
+        let task = TaskOrigin { budget: Some(caps), ..new.task };
+        let view = commands.start_session_for(&start, &TaskWish::New(task))?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
+        commands.yield_to_earlier(&source, session)?;
         let worktree = NewWorktree {
             session,
             kind: CheckoutKind::Borrowed,
@@ -105,7 +111,8 @@ impl System {
             let _ = commands.cancel_session(session, &new.by, Some(&error.to_string()));
         })?;
         let setup = self.config()?.checkout.setup;
-        let assignment = Assignment { who, level: walls.level, reach: walls.reach, setup, reads: None };
+        let (level, reach) = (walls.level, walls.reach);
+        let assignment = Assignment { who, level, reach, setup, reads: None, visits: None };
         commands.assign(session, &assignment, new.taint, &NewBudget { caps, by: new.by })?;
         self.start_runner(session)?;
         let mut warnings = view.warnings;
@@ -130,8 +137,10 @@ impl System {
         loop {
             let session = commands.load_session(id)?;
             let is_stopping = session.stop.is_some();
-            let waits = awaited(&session).cloned();
-            let is_over = !goes_on(&session) && !is_stopping && waits.is_none();
+            let waited = commands.waited_for(&session)?;
+            let waiting = waited.as_ref().unwrap_or(&session);
+            let (waits, whose) = (awaited(waiting).cloned(), waiting.id);
+            let is_over = !commands.goes_on(&session)? && !is_stopping && waits.is_none();
             if is_over {
                 self.wait_for_hands(commands, id, tell)?;
             }
@@ -139,7 +148,7 @@ impl System {
                 return commands.session_view(id);
             }
             if let Some(waits) = waits.filter(|_| !is_stopping) {
-                if !self.wake(commands, id, commands.now())? {
+                if !self.wake(commands, whose, commands.now())? {
                     watcher.wait(LOOK_EVERY.min(until_due(&waits, commands.now())))?;
                 }
                 continue;
@@ -147,7 +156,7 @@ impl System {
             if is_stopping {
                 let seen = stop_seen.get_or_insert_with(Instant::now);
                 self.see_to_stop(commands, &session, seen.elapsed())?;
-            } else if runners.is_one_wanted(&session) {
+            } else if runners.is_one_wanted(&session, commands.come_below(&session)?) {
                 runners.count(id).map_err(|error| self.or_full_disk(error))?;
                 // A runner that cannot store anything gets nowhere, however often it is started.
                 if runners.in_vain >= SEVERAL_IN_VAIN {
@@ -196,11 +205,18 @@ impl System {
         let Some(Assignment { who: Who::Rehearsal(script), .. }) = commands.assignment(id)? else {
             return Ok(None);
         };
-        // What one worker leaves of the script may be for another.
-        if is_worker(&commands.load_session(id)?) {
+        // What one session below another leaves of the script may be for the next: it is judged at the top.
+        if commands.load_session(id)?.parent.is_some() {
             return Ok(None);
         }
         let (mut agent, _) = script.rehearsal(commands, id)?;
+        for below in commands.reader().map_or_else(|| Ok(Vec::new()), |reader| reader.below(id))? {
+            if let Some(Assignment { who: Who::Rehearsal(played), .. }) = commands.assignment(below)?
+                && played == script
+            {
+                agent.also_played(&played.rehearsal(commands, below)?.0);
+            }
+        }
         Ok(agent.end().err())
     }
 }
@@ -213,12 +229,13 @@ struct Runners {
     /// How many were started since the session last got on.
     in_vain: u32,
     /// Where it was then, and how many turns it had taken. A runner that only comes and goes changes neither.
-    got_to: (Option<NodeId>, u64),
+    got_to: (Option<NodeId>, u64, u64),
 }
 
 impl Runners {
-    fn is_one_wanted(&mut self, session: &Session) -> bool {
-        let got_to = (session.node(), session.spent.turns);
+    /// `below` tells how far those below it have come.
+    fn is_one_wanted(&mut self, session: &Session, below: u64) -> bool {
+        let got_to = (session.node(), session.spent.turns, below);
         if got_to != self.got_to {
             self.got_to = got_to;
             self.in_vain = 0;
@@ -268,14 +285,6 @@ fn known_tools(path: &str, script: &Cassette) -> Result<(), cassette::Error> {
     Ok(())
 }
 
-/// Whether a runner has something to do.
-fn goes_on(session: &Session) -> bool {
-    match session.at {
-        At::Step(_) | At::Work(_) => session.closed.is_none(),
-        At::Gate(_) | At::Parked(_) | At::Nothing => false,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use longhaul_events::{Content, Driver, Epoch, SessionEvent, SessionKey, Timestamp};
@@ -287,16 +296,16 @@ mod tests {
     fn runners_that_only_come_and_go_are_not_started_for_ever() {
         let id = SessionId::from_bytes([1; 8]);
         let (key, goal) = (SessionKey::from_bytes([7; 16]), Content::Inline(json!("fix it")));
-        let opened = SessionEvent::Opened { key, goal, workspace: None, parent: None };
+        let opened = SessionEvent::Opened { key, goal, workspace: None, parent: None, task: None };
         let mut session = Session::fold(id, &[opened]).unwrap();
         let mut runners = Runners::default();
         let mut come_and_go = |epoch: u64| {
             let (epoch, expires_at) = (Epoch(epoch), Timestamp(1));
             let driver = Driver { host: "here".to_owned(), process: 1, started: None };
             session.apply(&SessionEvent::DriverTaken { epoch, driver, expires_at });
-            runners.is_one_wanted(&session);
+            runners.is_one_wanted(&session, 0);
             session.apply(&SessionEvent::DriverReleased { epoch });
-            assert!(runners.is_one_wanted(&session));
+            assert!(runners.is_one_wanted(&session, 0));
             runners.count(id)
         };
         for epoch in 1..=u64::from(MOST_IN_VAIN) {

@@ -2,6 +2,7 @@
 
 mod driven;
 mod hiring;
+mod task;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 pub use driven::DrivenError;
 pub use hiring::HiringError;
+pub use task::TaskError;
 
 use crate::agents::AddingError;
 use crate::places::Homeless;
@@ -143,6 +145,8 @@ pub enum Error {
     #[error(transparent)]
     Driven(#[from] DrivenError),
     #[error(transparent)]
+    Task(#[from] TaskError),
+    #[error(transparent)]
     Gateway(#[from] longhaul_gateway::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
     Leftovers(#[source] longhaul_exec::Error),
@@ -248,6 +252,7 @@ impl Error {
             Self::NoKey { .. } => "E0911",
             Self::Roster(_) | Self::NoAgent(_) | Self::Adding(_) => "E0910",
             Self::Driven(error) => return error.code(),
+            Self::Task(error) => error.code(),
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
             | Self::ReadFile { .. }
@@ -287,6 +292,7 @@ impl Error {
             Self::Workflow(problem) => problem.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
+            Self::Task(error) => error.kind(),
             Self::Adding(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
             Self::MalformedHandle(_)

@@ -13,6 +13,7 @@ mod giving_up;
 mod handed;
 mod hidden;
 mod interrupted;
+mod leading;
 pub(crate) mod leftovers;
 mod limits;
 mod listening;
@@ -20,20 +21,23 @@ mod office;
 mod perform;
 mod permission;
 mod preparing;
+mod proving;
 mod returning;
 mod switch;
 #[cfg(test)]
 mod tests;
+mod verifying;
 mod wait;
 mod watch;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use longhaul_core::config::SetupCommand;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
-use longhaul_core::workflow::step::{Deliver, RunWhat};
+use longhaul_core::workflow::step::{Deliver, RunOn, RunWhat};
 use longhaul_events::{Epoch, Reason, SessionId};
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_store::StoreError;
@@ -46,8 +50,8 @@ use crate::error::{DrivenError, Error};
 use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
 use crate::workers;
-pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Who};
-use crew::Crew;
+pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Visits, Who};
+use crew::{Crew, Shell};
 use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_dead, is_driven};
@@ -78,6 +82,9 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
     let is_over = || Ok::<_, Error>(system.commands()?.load_session(id)?.closed.is_some());
     if is_over().unwrap_or(false) {
         system.clear_homes(id);
+        if let Err(error) = system.clear_verifications(id) {
+            tracing::warn!(%error, session = %id, "could not take away the checkouts of a verification");
+        }
     }
     done
 }
@@ -96,7 +103,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
     let token = Token::random();
     // Whoever works on the session sees it, and whatever they say is stored.
     let system = &system.keeping_secret(TOKEN_VARIABLE, token.reveal());
-    let commands = system.commands()?;
+    let commands = Arc::new(system.commands()?);
     let label = SessionLabel::of(id, &system.places().data)?;
     let mut crew = match Crew::of(system, &commands, id, &token) {
         Ok(crew) => crew,
@@ -119,13 +126,16 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         let opened = piece
             .crew()
             .map(|crew| {
-                crew.open_gateway(system, gateway::Driven { session: id, driver: epoch }, &token, &label)
+                let shell = Shell { system, commands: &commands };
+                crew.open_gateway(shell, gateway::Driven { session: id, driver: epoch }, &token, &label)
             })
             .transpose();
         let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
+        let owner = piece.crew().map_or(Some(id), |crew| crew.owner);
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
-        let driven = Driven { system, commands: &commands, id, epoch, label, sandbox, setup, stopwatch };
+        let commands = &commands;
+        let driven = Driven { system, commands, id, epoch, label, sandbox, setup, stopwatch, owner };
         // Closed when this piece of work is done.
         let _gateway = match opened {
             Ok(gateway) => gateway,
@@ -138,7 +148,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         if let Err(error) = done {
             // What the world does not let us do is for a person to see, not to be tried for ever.
             if let Some(reason) = giving_up::could_not(id, &error)
-                && give_up_what_is_out(&commands, id, epoch, reason).is_ok()
+                && give_up_what_is_out(commands, id, epoch, reason).is_ok()
             {
                 return Err(error);
             }
@@ -216,7 +226,8 @@ fn due<'c>(commands: &Commands, id: SessionId, crew: Option<&'c mut Crew>) -> Re
         let is_anothers = session.lease.is_some_and(|lease| lease.driver != own && !is_dead(&lease.driver));
         return Ok((!is_anothers).then_some(Due::End));
     }
-    Ok(match (session.at, crew) {
+    Ok(match (&session.at, crew) {
+        (At::Work(_), _) if !commands.goes_on(&session)? => None,
         (At::Work(_), crew) => Some(Due::Piece(Piece::Work(crew))),
         (At::Step(_), Some(crew)) => Some(Due::Piece(Piece::Step(crew))),
         (At::Step(_), None) => session.agent.is_some().then_some(Due::Nobody),
@@ -236,6 +247,8 @@ struct Driven<'a> {
     stopwatch: Stopwatch,
     /// What makes the checkout ready before anything is done in it.
     setup: &'a [SetupCommand],
+    /// Whose files they are that may be changed; none where they are only read.
+    owner: Option<SessionId>,
 }
 
 impl Driven<'_> {
@@ -320,6 +333,9 @@ impl Driven<'_> {
         if stop.is_stopped() || self.commands.load_session(self.id)?.stop.is_some() {
             return Ok(None);
         }
+        if order.step.kind.family().is_some() {
+            return self.lead(order, stop);
+        }
         let plan = match (run, order.step.kind.deliver()) {
             (Some(run), _) => perform::plan(run, order),
             (None, Some(deliver)) => json!({ "deliver": deliver.settings }),
@@ -327,8 +343,12 @@ impl Driven<'_> {
         };
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
         Ok(Some(WorkResult::Done(match (run, order.step.kind.gather()) {
+            (Some(run), _) if run.on == RunOn::Merge => self.run_on_merge(run, &place, stop),
             (Some(run), _) => perform::run(run, order, &place, stop),
-            (None, Some(gather)) => gather::gather(gather, order, &place),
+            (None, Some(gather)) => match gather.seen() {
+                Some(seen) => self.see(seen),
+                None => gather::gather(gather, order, &place),
+            },
             (None, None) => match order.step.kind.deliver() {
                 Some(deliver) => self.deliver(deliver, order, &place)?,
                 None => could_not_run("this kind of step is not a runner's"),
@@ -422,8 +442,8 @@ impl<'a> Place<'a> {
             )
         });
         let refusal = refusal.or(unwalled);
-        let own = session.workplace.filter(|workplace| !workplace.is_gone);
-        let directory = own.map(|own| own.checkout.path).or(checkout.map(|checkout| checkout.path));
+        let own = commands.workplace_of(&session)?.filter(|(_, workplace)| !workplace.is_gone);
+        let directory = own.map(|(_, own)| own.checkout.path).or(checkout.map(|checkout| checkout.path));
         let directory = directory.map(PathBuf::from);
         Ok(Self { directory, refusal, session: id, label: label.of_command(epoch), commands, sandbox })
     }

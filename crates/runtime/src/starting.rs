@@ -1,16 +1,18 @@
 //! Starting a session from where somebody stands: which workflow, which workspace, which checkout.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use longhaul_core::walk::view::StepView;
-use longhaul_core::workflow::{Step, StepKind, Workflow};
+use longhaul_core::workflow::{Step, Workflow};
 use longhaul_core::workspace::TrustState;
 use longhaul_events::{Checkout, Reason, WorkspaceId};
 use serde_json::{Map, Value};
 
 use crate::commands::Commands;
+use crate::commands::task::TaskWish;
 use crate::commands::walking::StartSession;
-use crate::error::Error;
+use crate::error::{Error, TaskError};
 use crate::system::System;
 use crate::workspaces::{self, Located};
 
@@ -34,8 +36,13 @@ struct Ground {
 impl System {
     /// Starts a session in the current folder. A repository that nobody registered is registered, untrusted.
     pub fn begin(&self, commands: &Commands, new: NewWalk) -> Result<StepView, Error> {
+        self.begin_for(commands, new, &TaskWish::default())
+    }
+
+    /// The same for a task that does not come from a person at the shell.
+    pub fn begin_for(&self, commands: &Commands, new: NewWalk, wish: &TaskWish) -> Result<StepView, Error> {
         let start = self.prepared(commands, new)?;
-        self.start_session(commands, &start)
+        self.start_session_for(commands, &start, wish)
     }
 
     /// All that a session in the current folder starts with.
@@ -45,8 +52,13 @@ impl System {
         let ground = self.ground(commands, &workflow)?;
         let mut warnings = found.warnings;
         warnings.extend(ground.warnings);
-        warnings.extend(not_performed(&workflow));
-        warnings.extend(self.pin_checks(Arc::make_mut(&mut workflow))?);
+        let pinned = Arc::make_mut(&mut workflow);
+        warnings.extend(self.pin_below(pinned)?);
+        warnings.extend(self.pin_checks(pinned)?);
+        for below in pinned.below.values_mut() {
+            warnings
+                .extend(self.pin_checks(below)?.into_iter().map(|said| format!("`{}`: {said}", below.id)));
+        }
         Ok(StartSession {
             workflow,
             goal: new.goal,
@@ -58,9 +70,50 @@ impl System {
         })
     }
 
-    /// Puts the workspace's checks into the workflow, and says which of them nobody declares.
+    /// The same with a workflow that ends after one of its phases.
+    pub(crate) fn prepared_until(
+        &self,
+        commands: &Commands,
+        new: NewWalk,
+        until: Option<&str>,
+    ) -> Result<StartSession, Error> {
+        let mut start = self.prepared(commands, new)?;
+        if let Some(phase) = until {
+            Arc::make_mut(&mut start.workflow).end_after(phase).map_err(TaskError::from)?;
+        }
+        Ok(start)
+    }
+
+    /// Resolves every workflow that this one can lead to, so that nothing written later changes them. What is not there is
+    /// told now, and is an outcome when it is wanted.
+    fn pin_below(&self, workflow: &mut Workflow) -> Result<Vec<String>, Error> {
+        let mut due: Vec<String> = workflow.leads_to().into_iter().map(str::to_owned).collect();
+        if due.is_empty() {
+            return Ok(Vec::new());
+        }
+        let catalog = self.catalog()?;
+        let mut warnings = Vec::new();
+        let mut seen: BTreeSet<String> = due.iter().cloned().collect();
+        while let Some(id) = due.pop() {
+            if id.contains("{{") {
+                continue;
+            }
+            match catalog.startable(&id) {
+                Ok(found) => {
+                    let more = found.leads_to().into_iter().map(str::to_owned);
+                    due.extend(more.filter(|id| seen.insert(id.clone())));
+                    workflow.below.insert(id, Workflow::clone(&found));
+                }
+                Err(error) => warnings.push(format!("no session of `{id}` can be started: {error}")),
+            }
+        }
+        Ok(warnings)
+    }
+
+    /// Puts the workspace's checks and policies into the workflow, and says which checks nobody declares.
     fn pin_checks(&self, workflow: &mut Workflow) -> Result<Vec<String>, Error> {
         let config = self.config()?;
+        workflow.pin_policy(&config.policy);
         workflow.pin_delivery(&config.delivery);
         let missing = workflow.pin_checks(&config.checks);
         let said = missing.iter().map(|missing| {
@@ -116,18 +169,6 @@ impl System {
             Err(error) => Err(error),
         }
     }
-}
-
-/// Steps at which a session will stop for good.
-fn not_performed(workflow: &Workflow) -> Option<String> {
-    let steps = workflow.all_steps();
-    let named: Vec<String> = steps
-        .into_iter()
-        .filter(|step| matches!(step.kind, StepKind::Parallel(_) | StepKind::Spawn(_)))
-        .map(|step| format!("`{}` ({})", step.id, step.kind.word()))
-        .collect();
-    (!named.is_empty())
-        .then(|| format!("this release does not perform {} yet: the session stops there", named.join(", ")))
 }
 
 fn asks_for_network(step: &Step) -> bool {

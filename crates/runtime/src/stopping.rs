@@ -13,7 +13,6 @@ use crate::runner::leftovers::{self, Whom};
 use crate::runner::{SessionLabel, is_driven};
 use crate::system::System;
 use crate::terminal;
-use crate::workers;
 
 /// How long a call that is under way may go on before it is ended.
 pub(crate) const GRACE: Duration = Duration::from_secs(10);
@@ -38,7 +37,15 @@ impl System {
             return Err(Error::BadAnswer(reasons));
         }
         commands.request_stop(id, stop)?;
-        self.await_end(commands, id)
+        self.await_end(commands, id)?;
+        self.go_on_above(commands, id)
+    }
+
+    /// Gives up a session that no agent of ours does, with all below it. A person's to do.
+    pub fn cancel(&self, commands: &Commands, id: SessionId, stop: &Stop) -> Result<(), Error> {
+        commands.cancel_session(id, &stop.by, stop.reason.as_deref())?;
+        self.end_below(commands, id, &format!("stopped by {}", stop.by))?;
+        self.go_on_above(commands, id)
     }
 
     /// The same for many, which end side by side. Those that have ended meanwhile are left alone, and one that cannot be
@@ -50,7 +57,11 @@ impl System {
             Err(error) => Err(error),
         });
         let asked: Vec<Result<SessionId, Error>> = asked.collect();
-        let ended = asked.into_iter().map(|asked| asked.and_then(|id| self.await_end(commands, id)));
+        let ended = asked.into_iter().map(|asked| {
+            let id = asked?;
+            self.await_end(commands, id)?;
+            self.go_on_above(commands, id)
+        });
         let ended: Vec<Result<(), Error>> = ended.collect();
         ended.into_iter().collect()
     }
@@ -94,13 +105,14 @@ impl System {
             return Ok(());
         };
         let because = format!("stopped by {by}");
-        self.end_workers(commands, id, workers::UNWANTED)?;
+        self.end_below(commands, id, &because)?;
         self.keep_if_possible(commands, id, &because);
         let label = SessionLabel::of(id, &self.places().data)?;
         let ended = leftovers::end_all(&label, whom)?;
         if ended > 0 {
             self.keep_if_possible(commands, id, &because);
         }
+        self.clear_verifications(id)?;
         match commands.close_session(id, &CloseOutcome::Cancelled { by, reason }, None) {
             // Somebody else has done the same.
             Ok(()) | Err(Error::Session(Rejection::Closed)) => Ok(()),

@@ -15,7 +15,7 @@ use longhaul_core::workflow::compile::{Source, Sources, Syntax, compile};
 use longhaul_core::workflow::diagnostic::{Diagnostic, Severity};
 use longhaul_core::workflow::{ModelTier, Workflow, answer::judge_text};
 use longhaul_events::{Caps, CloseOutcome, NodeId, Reason, SessionId, Urgency};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::children::{self, NewChild};
 use crate::commands::Commands;
@@ -116,7 +116,16 @@ impl System {
         let caps = self.caps_of_worker(commands, parent, &family)?;
         let assignment = self.assignment_of_worker(commands, parent, question.tier, &workflow)?;
         let goal = question.text.clone();
-        let new = NewChild { workflow: Arc::new(workflow), goal, assignment, caps };
+        let new = NewChild {
+            id: commands.new_session_id(),
+            workflow: Arc::new(workflow),
+            goal,
+            vars: Map::new(),
+            assignment: Some(assignment),
+            caps,
+            checkout: None,
+            brief: None,
+        };
         commands.open_child(parent, new).map_err(|error| match error {
             Error::BadStart(reasons) => Error::BadAnswer(reasons),
             other => other,
@@ -171,11 +180,12 @@ impl System {
         }
         let walls = ChosenWalls { level, reach, warning: None };
         let walls = walls.for_taint(parent.taint, &who.workers()).map_err(nobody)?;
-        Ok(Assignment { who, level: walls.level, reach: walls.reach, setup: Vec::new(), reads: Some(reads) })
+        let (level, reach) = (walls.level, walls.reach);
+        Ok(Assignment { who, level, reach, setup: Vec::new(), reads: Some(reads), visits: None })
     }
 
     /// A tier that nobody configured is done by whoever does the rest.
-    fn of_tier(&self, staff: Staff, tier: ModelTier, workflow: &Workflow) -> Result<Staff, Error> {
+    pub(crate) fn of_tier(&self, staff: Staff, tier: ModelTier, workflow: &Workflow) -> Result<Staff, Error> {
         if let Some(usual) = staff.tiers.get(&tier).cloned() {
             return Ok(Staff { usual, ..staff });
         }
@@ -298,7 +308,7 @@ fn why_not(session: &Session, closed: Option<&CloseOutcome>, error: Option<Error
     }
 }
 
-fn has_hands(who: &Who) -> bool {
+pub(crate) fn has_hands(who: &Who) -> bool {
     match who {
         Who::Rehearsal(_) => false,
         Who::Staff(staff) => staff.members().any(|member| match member.kind {

@@ -65,6 +65,11 @@ impl Tape {
         Ok(&self.cassette.turns[index])
     }
 
+    /// One script may be played by several, each a part of it.
+    pub fn also_played(&mut self, other: &Self) {
+        self.played.iter_mut().zip(&other.played).for_each(|(played, others)| *played |= *others);
+    }
+
     /// Whether everything that had to be played was.
     pub fn finish(&self) -> Result<(), Unplayed> {
         let turns = self.cassette.turns.iter().zip(&self.played).enumerate();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use longhaul_events::{
     AgentAct, Caps, Channel, Checkout, CloseOutcome, Content, DeliveryFact, Digest, Driver, Epoch, GateKind,
     NodeId, Nonce, OwnCheckout, Place, Reason, ReportKind, Restored, SessionEvent, SessionId, SessionKey,
-    StepId, Taint, Timestamp, Verdict, Waits, WorkspaceId,
+    StepId, Taint, TaskId, Timestamp, Verdict, Waits, WorkspaceId,
 };
 
 use super::StopWish;
@@ -17,6 +17,8 @@ pub struct OpenSession {
     pub goal: Content,
     pub workspace: Option<WorkspaceId>,
     pub parent: Option<SessionId>,
+    /// What it is part of.
+    pub task: Option<TaskId>,
     /// What it follows; without one its steps are the caller's to choose.
     pub workflow: Option<PinWorkflow>,
 }

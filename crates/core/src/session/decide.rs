@@ -25,8 +25,8 @@ const LONGEST_LEASE_MS: u64 = 60 * 60 * 1000;
 impl Session {
     /// The facts that make a session.
     pub fn open(command: OpenSession) -> Vec<SessionEvent> {
-        let OpenSession { key, goal, workspace, parent, workflow } = command;
-        let mut events = vec![SessionEvent::Opened { key, goal, workspace, parent }];
+        let OpenSession { key, goal, workspace, parent, task, workflow } = command;
+        let mut events = vec![SessionEvent::Opened { key, goal, workspace, parent, task }];
         if let Some(pin) = workflow {
             let (id, version, hash) = (pin.id, pin.version, pin.hash);
             let (workflow, checkout) = (pin.workflow, pin.checkout);

@@ -27,6 +27,7 @@ fn opened() -> SessionEvent {
         goal: text("goal"),
         workspace: None,
         parent: None,
+        task: None,
     }
 }
 

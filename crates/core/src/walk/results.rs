@@ -47,16 +47,15 @@ impl<'a> Walk<'a> {
                 self.keep(step, &gather.into, result["value"].clone())
             }
             StepKind::Gather(gather) if gather.optional => self.leave(step),
-            StepKind::Gather(gather) => Found::Park(step, vec![nothing_gathered(gather)]),
+            StepKind::Gather(gather) => Found::Park(step, vec![self.nothing_gathered(step, gather, result)]),
             StepKind::Gate(Gate { by: GateBy::Check(_), .. }) if passed => self.leave(step),
             StepKind::Gate(_)
             | StepKind::Prompt(_)
             | StepKind::Loop(_)
             | StepKind::Todo(_)
             | StepKind::Routine(_)
-            | StepKind::Parallel(_)
-            | StepKind::Spawn(_)
             | StepKind::Decide(_) => self.barred(step, result),
+            StepKind::Parallel(_) | StepKind::Spawn(_) => self.after_children(step, result),
             StepKind::Deliver(deliver) => self.delivered(step, deliver, result),
         };
         self.search(found)
@@ -158,6 +157,22 @@ impl<'a> Walk<'a> {
         Found::Close(CloseOutcome::Failed { reason: reason.message })
     }
 
+    fn nothing_gathered(&self, step: &Step, gather: &Gather, result: &Value) -> Reason {
+        // What the engine looks at itself can only be out of reach.
+        if let Some(because) = result["because"].as_str() {
+            let fix = format!(
+                "put the cause right, then `longhaul session rewind {} --to {} --reason TEXT`",
+                self.session, step.id
+            );
+            let message = format!("`{}` could not be read: {because}", gather.what);
+            return ParkCode::NothingGathered.reason(message, fix);
+        }
+        ParkCode::NothingGathered.reason(
+            format!("nothing was found for `{}`", gather.what),
+            format!("put one in a place that the step looks at, or start with var `{}`", gather.into),
+        )
+    }
+
     fn not_passed(&self, step: &Step, result: &Value) -> Reason {
         let (id, session) = (&step.id, self.session);
         let outcome = result["outcome"].as_str().unwrap_or("unknown");
@@ -176,13 +191,6 @@ impl<'a> Walk<'a> {
         };
         ParkCode::NotPassed.reason(format!("`{id}` did not pass: {outcome}{because}"), fix)
     }
-}
-
-fn nothing_gathered(gather: &Gather) -> Reason {
-    ParkCode::NothingGathered.reason(
-        format!("nothing was found for `{}`", gather.what),
-        format!("put one in a place that the step looks at, or start with var `{}`", gather.into),
-    )
 }
 
 /// How much of a line of output stands in a reason.

@@ -50,6 +50,9 @@ pub struct GateView {
 pub struct Working {
     pub since: String,
     pub retry_after_ms: u64,
+    /// Nothing goes on before a session below this one does: which, and why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<String>,
 }
 
 /// How many steps are done, of how many. Those that were passed over count as done: they are behind.
@@ -137,7 +140,7 @@ pub fn view(workflow: &Workflow, session: &Session, shown: Shown, warnings: Vec<
         }
         Shown::Working { step, since } => {
             view.stand_at(workflow, &step);
-            view.working = Some(Working { since, retry_after_ms: RETRY_AFTER_MS });
+            view.working = Some(Working { since, retry_after_ms: RETRY_AFTER_MS, waits_for: None });
         }
         Shown::Parked { step, reasons } => {
             view.stand_at(workflow, &step);

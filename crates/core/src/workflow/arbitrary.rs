@@ -67,6 +67,7 @@ pub(crate) fn workflow_with(text: BoxedStrategy<String>) -> impl Strategy<Value 
                 preferences: None,
                 references: Vec::new(),
                 contracts: contracts(),
+                below: BTreeMap::new(),
                 steps,
             }
         },
@@ -188,7 +189,11 @@ fn leaf_kind(text: BoxedStrategy<String>) -> BoxedStrategy<StepKind> {
         into: "found".to_owned(),
         optional,
     });
-    let spawn = (child(), option::of(var())).prop_map(|(child, into)| Spawn { child, into });
+    let spawn = (child(), option::of(var())).prop_map(|(child, into)| Spawn {
+        child,
+        on_failure: OnFailure::Abort,
+        into,
+    });
     let deliver = (btree_map(word(), value(), 0..4), option::of(var()))
         .prop_map(|(settings, into)| Deliver { settings, into, pinned: None });
     let decide = prop::sample::select(Policy::ALL.as_slice()).prop_map(|policy| Decide {
@@ -305,6 +310,7 @@ fn run(text: BoxedStrategy<String>) -> BoxedStrategy<Run> {
     (what, 1..9_000_000_u64, option::of(var()), any::<bool>())
         .prop_map(|(what, timeout_ms, into, rerun)| Run {
             what,
+            on: RunOn::Checkout,
             timeout_ms,
             dir: None,
             network: None,
@@ -343,7 +349,8 @@ fn parallel(text: BoxedStrategy<String>) -> BoxedStrategy<Parallel> {
             children,
             join,
             on_failure,
-            synthesis: synthesis.map(Box::new),
+            into: None,
+            synthesis: synthesis.map(|prompt| Parallel::synthesis_of("later", prompt)),
         })
         .boxed()
 }
@@ -370,6 +377,7 @@ fn child() -> BoxedStrategy<Child> {
             for_each,
             model: None,
             allowed_tools: Vec::new(),
+            files: None,
         })
         .boxed()
 }
@@ -407,10 +415,12 @@ impl Finish {
             | StepKind::Run(_)
             | StepKind::Gather(_)
             | StepKind::Gate(_)
-            | StepKind::Parallel(_)
             | StepKind::Spawn(_)
             | StepKind::Decide(_)
             | StepKind::Deliver(_) => {}
+            StepKind::Parallel(Parallel { synthesis, .. }) => {
+                synthesis.iter_mut().for_each(|step| step.id = format!("{id}.synthesis"));
+            }
         }
     }
 }

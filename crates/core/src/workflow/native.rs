@@ -118,6 +118,7 @@ impl Reader<'_> {
                 preferences: None,
                 references,
                 contracts: std::mem::take(&mut self.contracts),
+                below: BTreeMap::new(),
                 steps,
             },
             places: std::mem::take(&mut self.places),

@@ -1,8 +1,11 @@
-//! What a session pins beside the file: the checks that its workspace declares.
+//! What a session pins beside the file: the checks that its workspace declares, and the workflows that it can lead to.
 
-use super::step::{Check, CheckChoice, Gate, GateBy, Loop, Routine, Run, RunWhat, Todo};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::step::{Check, CheckChoice, Gate, GateBy, Loop, OnEmpty, Routine, Run, RunWhat, Todo};
 use super::{Step, StepKind, Workflow};
 use crate::delivery::DeliverySettings;
+use crate::policy::Settings;
 
 /// A step that asks for checks which its workspace does not declare.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,8 +37,38 @@ impl Workflow {
         missing
     }
 
-    /// Whether any step runs a command.
+    /// The workflows that its own steps lead to.
+    pub fn leads_to(&self) -> BTreeSet<&str> {
+        let families = self.all_steps().into_iter().filter_map(|step| step.kind.family());
+        families.flat_map(|family| family.children.iter().map(|child| child.workflow.as_str())).collect()
+    }
+
+    /// A workflow below it, with all that this one can lead to itself.
+    pub fn child(&self, id: &str) -> Option<Self> {
+        let mut child = self.below.get(id)?.clone();
+        let (mut found, mut due): (BTreeMap<String, Self>, Vec<&str>) = (BTreeMap::new(), vec![id]);
+        while let Some(next) = due.pop() {
+            let ids = self.below.get(next).into_iter().flat_map(Self::leads_to);
+            for id in ids.filter(|id| !found.contains_key(*id)).collect::<Vec<_>>() {
+                found.extend(self.below.get(id).map(|below| (id.to_owned(), below.clone())));
+                due.push(id);
+            }
+        }
+        child.below = found;
+        Some(child)
+    }
+
+    /// Puts what the workspace set of its policies into the steps that ask them.
+    pub fn pin_policy(&mut self, settings: &Settings) {
+        self.steps.iter_mut().for_each(|step| pin_settings(step, settings));
+        self.below.values_mut().for_each(|below| below.pin_policy(settings));
+    }
+
+    /// Whether any step runs a command, also below it.
     pub fn runs_commands(&self) -> bool {
+        if self.below.values().any(Self::runs_commands) {
+            return true;
+        }
         self.all_steps().into_iter().any(|step| match &step.kind {
             StepKind::Run(_) => true,
             StepKind::Gate(gate) => matches!(gate.by, GateBy::Check(_)),
@@ -55,13 +88,18 @@ impl Workflow {
     /// Puts the settings in force into every step that delivers.
     pub fn pin_delivery(&mut self, settings: &DeliverySettings) {
         self.steps.iter_mut().for_each(|step| pin_delivery(step, settings));
+        self.below.values_mut().for_each(|below| below.pin_delivery(settings));
     }
 
     /// What its steps run, in words for a person, before templates are filled in.
     pub fn commands(&self) -> Vec<String> {
-        let delivers = self.all_steps().into_iter().any(|step| step.kind.deliver().is_some());
+        let steps = self.below.values().fold(self.all_steps(), |mut steps, below| {
+            steps.extend(below.all_steps());
+            steps
+        });
+        let delivers = steps.iter().any(|step| step.kind.deliver().is_some());
         let delivery = delivers.then(|| "the delivery of its change".to_owned());
-        let runs = self.all_steps().into_iter().filter_map(|step| step.kind.run());
+        let runs = steps.into_iter().filter_map(|step| step.kind.run());
         let runs = runs.flat_map(|run| match &run.what {
             RunWhat::Command(words) => vec![shell_words(words)],
             RunWhat::Checks(_) => vec!["the checks that its workspace declares".to_owned()],
@@ -76,7 +114,7 @@ impl Workflow {
     /// Whether anybody but the agent has a say on the way.
     pub fn has_gates(&self) -> bool {
         let asks = |step: &Step| step.confirm.is_some() || matches!(step.kind, StepKind::Gate(_));
-        self.all_steps().into_iter().any(asks)
+        self.all_steps().into_iter().any(asks) || self.below.values().any(Self::has_gates)
     }
 }
 
@@ -126,7 +164,12 @@ fn pin_run(run: &mut Run, checks: &[Check]) -> Option<Vec<String>> {
         RunWhat::Checks(CheckChoice::All) => (checks.to_vec(), checks.is_empty().then(Vec::new)),
         RunWhat::Checks(CheckChoice::Named(names)) => {
             let of = |name: &String| checks.iter().find(|check| check.name == *name);
-            let unknown = |name: &String| Check { name: name.clone(), run: Vec::new(), timeout_ms: 0 };
+            let unknown = |name: &String| Check {
+                name: name.clone(),
+                run: Vec::new(),
+                timeout_ms: 0,
+                empty: OnEmpty::Fail,
+            };
             let pinned =
                 names.iter().map(|name| of(name).cloned().unwrap_or_else(|| unknown(name))).collect();
             let missing: Vec<String> = names.iter().filter(|name| of(name).is_none()).cloned().collect();
@@ -136,6 +179,13 @@ fn pin_run(run: &mut Run, checks: &[Check]) -> Option<Vec<String>> {
     };
     run.what = RunWhat::Declared(declared);
     missing
+}
+
+fn pin_settings(step: &mut Step, settings: &Settings) {
+    if let StepKind::Decide(decide) = &mut step.kind {
+        decide.settings = settings.clone();
+    }
+    step.kind.inner_mut().iter_mut().for_each(|step| pin_settings(step, settings));
 }
 
 #[cfg(test)]
@@ -157,8 +207,12 @@ mod tests {
         assert_eq!(with_step(in_a_loop).commands(), ["make"]);
         let mut checks = with_step("{ id: a, gate: { by: check, run: { checks: [unit] } } }");
         assert_eq!(checks.commands(), ["the checks that its workspace declares"]);
-        let unit =
-            Check { name: "unit".to_owned(), run: vec!["make".to_owned(), "unit".to_owned()], timeout_ms: 1 };
+        let unit = Check {
+            name: "unit".to_owned(),
+            run: vec!["make".to_owned(), "unit".to_owned()],
+            timeout_ms: 1,
+            empty: OnEmpty::Fail,
+        };
         assert_eq!(
             checks.clone().pin_checks(&[])[0].said(),
             "step `a` runs the check `unit`, which nobody declares"
@@ -175,13 +229,33 @@ mod tests {
         assert_eq!(missing, [Undeclared { step: "a".to_owned(), names: Vec::new() }]);
         assert_eq!(missing[0].said(), "step `a` runs all checks of the workspace, and it declares none");
         let mut named = with_step("{ id: a, run: { checks: [unit, lint] } }");
-        let unit = Check { name: "unit".to_owned(), run: vec!["make".to_owned()], timeout_ms: 1 };
+        let unit = Check {
+            name: "unit".to_owned(),
+            run: vec!["make".to_owned()],
+            timeout_ms: 1,
+            empty: OnEmpty::Fail,
+        };
         assert_eq!(named.pin_checks(&[unit])[0].names, ["lint"]);
         let Some(RunWhat::Declared(pinned)) = named.steps[0].kind.run().map(|run| &run.what) else {
             panic!()
         };
         assert_eq!(pinned.iter().map(|check| check.name.as_str()).collect::<Vec<_>>(), ["unit", "lint"]);
         assert_eq!(named.commands(), ["make"]);
+    }
+
+    #[test]
+    fn what_is_set_of_policies_is_pinned_wherever_one_is_asked() {
+        let mut workflow = with_step(
+            "{ id: a, loop: { for: 2, max: 2 }, steps: [{ id: b, decide: { policy: routing, with: { classification: x } } }] }",
+        );
+        let settings =
+            Settings { intent_gate: crate::policy::settings::IntentGate::Always, ..Settings::default() };
+        workflow.pin_policy(&settings);
+        let asked = workflow.all_steps().into_iter().find_map(|step| match &step.kind {
+            StepKind::Decide(decide) => Some(decide.settings.clone()),
+            _ => None,
+        });
+        assert_eq!(asked, Some(settings));
     }
 
     #[test]

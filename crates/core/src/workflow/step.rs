@@ -90,11 +90,13 @@ impl StepKind {
             Self::Loop(Loop { steps, .. })
             | Self::Todo(Todo { steps, .. })
             | Self::Routine(Routine { steps, .. }) => steps,
+            Self::Parallel(parallel) => {
+                parallel.synthesis.as_deref().map(std::slice::from_ref).unwrap_or_default()
+            }
             Self::Prompt(_)
             | Self::Run(_)
             | Self::Gather(_)
             | Self::Gate(_)
-            | Self::Parallel(_)
             | Self::Spawn(_)
             | Self::Decide(_)
             | Self::Deliver(_) => &[],
@@ -107,11 +109,13 @@ impl StepKind {
             Self::Loop(Loop { steps, .. })
             | Self::Todo(Todo { steps, .. })
             | Self::Routine(Routine { steps, .. }) => steps,
+            Self::Parallel(parallel) => {
+                parallel.synthesis.as_deref_mut().map(std::slice::from_mut).unwrap_or_default()
+            }
             Self::Prompt(_)
             | Self::Run(_)
             | Self::Gather(_)
             | Self::Gate(_)
-            | Self::Parallel(_)
             | Self::Spawn(_)
             | Self::Decide(_)
             | Self::Deliver(_) => &mut [],
@@ -147,6 +151,35 @@ impl StepKind {
             | Self::Gate(_)
             | Self::Parallel(_)
             | Self::Spawn(_)
+            | Self::Decide(_)
+            | Self::Deliver(_) => None,
+        }
+    }
+
+    /// The sessions that the engine starts for it, and how it waits for them.
+    pub fn family(&self) -> Option<Sessions<'_>> {
+        match self {
+            Self::Spawn(Spawn { child, on_failure, into }) => Some(Sessions {
+                children: std::slice::from_ref(child),
+                join: Join::All,
+                on_failure: *on_failure,
+                files: Files::Write,
+                into: into.as_deref(),
+            }),
+            Self::Parallel(Parallel { children, join, on_failure, into, synthesis: _ }) => Some(Sessions {
+                children,
+                join: *join,
+                on_failure: *on_failure,
+                files: Files::Read,
+                into: into.as_deref(),
+            }),
+            Self::Prompt(_)
+            | Self::Loop(_)
+            | Self::Todo(_)
+            | Self::Routine(_)
+            | Self::Run(_)
+            | Self::Gather(_)
+            | Self::Gate(_)
             | Self::Decide(_)
             | Self::Deliver(_) => None,
         }
@@ -266,6 +299,8 @@ pub struct Routine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub what: RunWhat,
+    #[serde(default, skip_serializing_if = "RunOn::is_checkout")]
+    pub on: RunOn,
     pub timeout_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dir: Option<String>,
@@ -275,6 +310,23 @@ pub struct Run {
     pub into: Option<String>,
     /// Whether it may be run again when it is not known how it ended.
     pub rerun: bool,
+}
+
+/// Which files something is run on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOn {
+    /// Those of the session, as they are.
+    #[default]
+    Checkout,
+    /// Those that a merge into the newest base would give, in a checkout of their own.
+    Merge,
+}
+
+impl RunOn {
+    pub const fn is_checkout(&self) -> bool {
+        matches!(self, Self::Checkout)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -295,6 +347,23 @@ pub struct Check {
     pub name: String,
     pub run: Vec<String>,
     pub timeout_ms: u64,
+    #[serde(default, skip_serializing_if = "OnEmpty::is_fail")]
+    pub empty: OnEmpty,
+}
+
+/// What becomes of a check that found no tests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnEmpty {
+    #[default]
+    Fail,
+    Pass,
+}
+
+impl OnEmpty {
+    pub const fn is_fail(&self) -> bool {
+        matches!(self, Self::Fail)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -311,6 +380,31 @@ pub struct Gather {
     pub from: Vec<GatherFrom>,
     pub into: String,
     pub optional: bool,
+}
+
+/// What the engine sees for itself and asks nobody about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// What the task's files differ in from their base, as git has it.
+    Change,
+    /// What was checked of them, from what is on record.
+    Proof,
+}
+
+impl Seen {
+    /// As files write it.
+    pub const WORDS: [(&'static str, Self); 2] = [("change", Self::Change), ("proof", Self::Proof)];
+
+    pub fn of(word: &str) -> Option<Self> {
+        Self::WORDS.into_iter().find(|(known, _)| *known == word).map(|(_, seen)| seen)
+    }
+}
+
+impl Gather {
+    /// What the engine sees for itself, where that is wanted and no place is named.
+    pub fn seen(&self) -> Option<Seen> {
+        if self.from.is_empty() { Seen::of(&self.what) } else { None }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -350,8 +444,63 @@ pub struct Parallel {
     pub children: Vec<Child>,
     pub join: Join,
     pub on_failure: OnFailure,
+    /// The var that takes what all of them came to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub synthesis: Option<Box<Prompt>>,
+    pub into: Option<String>,
+    /// What the session's own agent makes of their results. Releases that did not perform it kept a prompt under the plain
+    /// name.
+    #[serde(default, rename = "synthesis_step", skip_serializing_if = "Option::is_none")]
+    pub synthesis: Option<Box<Step>>,
+}
+
+impl Parallel {
+    /// What the session's own agent is asked when the results are there.
+    pub fn asked(&self) -> Option<&Prompt> {
+        match &self.synthesis.as_deref()?.kind {
+            StepKind::Prompt(prompt) => Some(prompt),
+            StepKind::Loop(_)
+            | StepKind::Todo(_)
+            | StepKind::Routine(_)
+            | StepKind::Run(_)
+            | StepKind::Gather(_)
+            | StepKind::Gate(_)
+            | StepKind::Parallel(_)
+            | StepKind::Spawn(_)
+            | StepKind::Decide(_)
+            | StepKind::Deliver(_) => None,
+        }
+    }
+
+    /// The step that makes something of the results: right behind the one that it belongs to.
+    pub(crate) fn synthesis_of(id: &str, prompt: Prompt) -> Box<Step> {
+        let kind = StepKind::Prompt(Box::new(prompt));
+        Box::new(Step::plain(format!("{id}.synthesis"), "Bring the results together".to_owned(), kind))
+    }
+
+    /// Where the results of a step are kept that names no var and has them brought together.
+    pub(crate) fn results_of(id: &str) -> String {
+        format!("{}_results", id.replace(['-', '.'], "_"))
+    }
+}
+
+/// The sessions of a step, whichever kind it is of.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sessions<'a> {
+    pub children: &'a [Child],
+    pub join: Join,
+    pub on_failure: OnFailure,
+    /// What they may do with the files, where they do not say.
+    pub files: Files,
+    pub into: Option<&'a str>,
+}
+
+/// What a session may do with the files of its task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Files {
+    Read,
+    /// One at a time.
+    Write,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -361,9 +510,10 @@ pub enum Join {
     Any,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
+    #[default]
     Abort,
     Continue,
 }
@@ -388,6 +538,8 @@ pub struct Child {
     pub model: Option<ModelTier>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub allowed_tools: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub files: Option<Files>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -408,6 +560,8 @@ pub enum Brief {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Spawn {
     pub child: Child,
+    #[serde(default)]
+    pub on_failure: OnFailure,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub into: Option<String>,
 }

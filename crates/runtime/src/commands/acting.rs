@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::Commands;
 use crate::error::Error;
 use crate::recorder::{Contents, Decided};
-use crate::runner::Assignment;
+use crate::runner::{Assignment, Visits};
 use crate::stopping::Stop;
 
 impl Commands {
@@ -237,7 +237,8 @@ impl Commands {
     ) -> Result<Turns, Error> {
         let session = self.load_session(id)?;
         let workflow = session.workflow.as_ref().map(|pinned| pinned.id.clone()).unwrap_or_default();
-        let mut turns = Turns::of(workflow);
+        let before = self.assignment(id)?.and_then(|assignment| assignment.visits).unwrap_or_default();
+        let mut turns = Turns::of(workflow, before);
         let mut talks: BTreeMap<NodeId, Conversation> = BTreeMap::new();
         self.each_event_after(id, &mut turns, |turns, event| {
             if let SessionEvent::Agent { node: Some(node), act } = event {
@@ -354,18 +355,21 @@ pub(crate) struct Turns {
     death: Option<Epoch>,
     unheard: Unheard,
     workflow: String,
+    /// By others of the same task.
+    before: Visits,
     visits: BTreeMap<StepId, u32>,
     steps: BTreeMap<NodeId, (StepId, u32)>,
 }
 
 impl Turns {
-    fn of(workflow: String) -> Self {
+    fn of(workflow: String, before: Visits) -> Self {
         let (visits, steps) = (BTreeMap::new(), BTreeMap::new());
-        Self { read: Seq(0), death: None, unheard: Unheard::default(), workflow, visits, steps }
+        Self { read: Seq(0), death: None, unheard: Unheard::default(), workflow, before, visits, steps }
     }
 
     fn hand_out(&mut self, node: NodeId, step: StepId) {
-        let visits = self.visits.entry(step.clone()).or_default();
+        let before = self.before.before(&step.0);
+        let visits = self.visits.entry(step.clone()).or_insert(before);
         *visits += 1;
         self.steps.insert(node, (step, *visits));
     }

@@ -18,6 +18,8 @@ pub(crate) struct Family {
     pub(crate) depth: usize,
     /// How many workers its task has had, those that are over among them.
     pub(crate) workers: usize,
+    /// How many other sessions below its first.
+    pub(crate) children: usize,
     /// What all below it have used.
     pub(crate) below: Spent,
 }
@@ -25,6 +27,28 @@ pub(crate) struct Family {
 impl Reader {
     pub(crate) fn family(&self, id: SessionId) -> Result<Family, Error> {
         Ok(family(&self.sessions()?, id))
+    }
+
+    /// The sessions of the task of one that follow a workflow, or all of them.
+    pub(crate) fn of_task(&self, id: SessionId, workflow: &str) -> Result<Vec<SessionId>, Error> {
+        let rows = self.sessions()?;
+        let parents: BTreeMap<SessionId, SessionId> =
+            rows.iter().filter_map(|row| Some((row.id, row.parent?))).collect();
+        let task = root(&parents, id);
+        let is_meant =
+            |row: &&SessionRow| row.workflow.as_deref() == Some(workflow) && root(&parents, row.id) == task;
+        Ok(rows.iter().filter(is_meant).map(|row| row.id).collect())
+    }
+
+    /// All sessions below one that are no workers.
+    pub(crate) fn below(&self, id: SessionId) -> Result<Vec<SessionId>, Error> {
+        let rows = self.sessions()?;
+        let parents: BTreeMap<SessionId, SessionId> =
+            rows.iter().filter_map(|row| Some((row.id, row.parent?))).collect();
+        let is_meant = |row: &&SessionRow| {
+            row.id != id && row.workflow.as_deref() != Some(WORKER) && root(&parents, row.id) == id
+        };
+        Ok(rows.iter().filter(is_meant).map(|row| row.id).collect())
     }
 
     /// The workers below a session that somebody was to do, the oldest first.
@@ -51,11 +75,15 @@ fn family(rows: &[SessionRow], id: SessionId) -> Family {
         std::iter::successors(parents.get(&id).copied(), |id| parents.get(id).copied()).take(parents.len())
     };
     let task = root(&parents, id);
-    let mut family = Family { depth: above(id).count(), workers: 0, below: Spent::default() };
+    let mut family = Family { depth: above(id).count(), workers: 0, children: 0, below: Spent::default() };
     for row in rows {
         let is_worker = row.parent.is_some() && row.workflow.as_deref() == Some(WORKER);
-        if is_worker && root(&parents, row.id) == task {
-            family.workers += 1;
+        if row.parent.is_some() && root(&parents, row.id) == task {
+            if is_worker {
+                family.workers += 1;
+            } else {
+                family.children += 1;
+            }
         }
         if above(row.id).any(|above| above == id) {
             let Spent { turns, tokens, money_micros } = row.driven.spent;

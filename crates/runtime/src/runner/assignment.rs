@@ -31,6 +31,26 @@ pub(crate) struct Assignment {
     pub(crate) reach: PinnedReach,
     /// Whose files are read, of a session that has none of its own.
     pub(crate) reads: Option<ReadFiles>,
+    /// How often others of the same task had been at the steps of its workflow when it was opened.
+    pub(crate) visits: Option<Visits>,
+}
+
+/// The visits of steps before a session began: a script is one for the whole task.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Visits {
+    /// By step.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) steps: BTreeMap<String, u32>,
+    /// How many go side by side with it that come first: each counts as having been at every step.
+    #[serde(default)]
+    pub(crate) ahead: u32,
+}
+
+impl Visits {
+    pub(crate) fn before(&self, step: &str) -> u32 {
+        self.steps.get(step).copied().unwrap_or_default().saturating_add(self.ahead)
+    }
 }
 
 /// The checkout of another session, which is read and not changed.
@@ -96,7 +116,12 @@ impl Staff {
 
     /// Everybody who may be asked.
     pub(crate) fn members(&self) -> impl Iterator<Item = &Definition> {
-        std::iter::once(&self.usual).chain(self.tiers.values()).flat_map(Succession::members)
+        self.chains().flat_map(Succession::members)
+    }
+
+    /// In whose place somebody else is asked, and who that is.
+    pub(crate) fn chains(&self) -> impl Iterator<Item = &Succession> {
+        std::iter::once(&self.usual).chain(self.tiers.values())
     }
 }
 
@@ -170,30 +195,32 @@ struct Stored {
     reach: PinnedReach,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reads: Option<ReadFiles>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    visits: Option<Visits>,
 }
 
 impl TryFrom<Stored> for Assignment {
     type Error = &'static str;
 
     fn try_from(stored: Stored) -> Result<Self, Self::Error> {
-        let Stored { cassette, path, staff, level, setup, reach, reads } = stored;
+        let Stored { cassette, path, staff, level, setup, reach, reads, visits } = stored;
         let who = match (cassette, path, staff) {
             (Some(text), Some(path), None) => Who::Rehearsal(Script { path, text }),
             (None, None, Some(staff)) => Who::Staff(staff),
             _ => return Err("it names neither a cassette with its path nor a staff"),
         };
-        Ok(Self { who, level, setup, reach, reads })
+        Ok(Self { who, level, setup, reach, reads, visits })
     }
 }
 
 impl From<Assignment> for Stored {
     fn from(assignment: Assignment) -> Self {
-        let Assignment { who, level, setup, reach, reads } = assignment;
+        let Assignment { who, level, setup, reach, reads, visits } = assignment;
         let (cassette, path, staff) = match who {
             Who::Rehearsal(Script { path, text }) => (Some(text), Some(path), None),
             Who::Staff(staff) => (None, None, Some(staff)),
         };
-        Self { cassette, path, staff, level, setup, reach, reads }
+        Self { cassette, path, staff, level, setup, reach, reads, visits }
     }
 }
 
@@ -231,7 +258,7 @@ mod tests {
         let level = SandboxLevel::Full;
         let (who, reach) = (Who::Staff(staff), PinnedReach::default());
         let reads = Some(ReadFiles { path: "/work".to_owned(), main_dir: "/repo/.git".to_owned() });
-        let assignment = Assignment { who, level, setup: Vec::new(), reach, reads };
+        let assignment = Assignment { who, level, setup: Vec::new(), reach, reads, visits: None };
         let stored = serde_json::to_string(&assignment).unwrap();
         assert_eq!(serde_json::from_str::<Assignment>(&stored).unwrap(), assignment);
     }

@@ -45,6 +45,15 @@ pub(super) struct Crew {
     pub(super) sandbox: Sandbox,
     reach: PinnedReach,
     past: Past,
+    /// Whose files they are that it may change; none where it only reads.
+    pub(super) owner: Option<SessionId>,
+}
+
+/// What a runner works with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shell<'a> {
+    pub(super) system: &'a System,
+    pub(super) commands: &'a Arc<Commands>,
 }
 
 /// Who answers turns.
@@ -64,7 +73,9 @@ impl Crew {
     ) -> Result<Option<Self>, Error> {
         let Some(assignment) = commands.assignment(id)? else { return Ok(None) };
         let session = commands.load_session(id)?;
-        let Some(ground) = Ground::of(&assignment, session.workplace) else { return Ok(None) };
+        let (whose, workplace) = commands.workplace_of(&session)?.unzip();
+        let Some(ground) = Ground::of(&assignment, workplace) else { return Ok(None) };
+        let owner = whose.filter(|_| ground.rights == Rights::Change);
         let (agents, turns) = match &assignment.who {
             Who::Rehearsal(script) => {
                 let (agent, turns) = script.rehearsal(commands, id)?;
@@ -90,20 +101,22 @@ impl Crew {
             sandbox,
             reach,
             past: Past::default(),
+            owner,
         }))
     }
 
     /// Opens the way out of the walls, for as long as this process drives.
     pub(super) fn open_gateway(
         &mut self,
-        system: &System,
+        shell: Shell<'_>,
         driven: gateway::Driven,
         token: &Token,
         label: &SessionLabel,
     ) -> Result<Gateway, Error> {
+        let Shell { system, commands } = shell;
         let (upstreams, meter): (_, Arc<dyn Meter>) = match &mut self.agents {
             Agents::Rehearsal(_) => (Upstreams::new(), Arc::new(Unmetered)),
-            Agents::Staff(office) => office.open(system, driven)?,
+            Agents::Staff(office) => office.open(system, commands, driven)?,
         };
         let way = WayOut { system, driven, reach: &self.reach, token, upstreams, meter };
         let Opened { gateway, sandbox, socket, port } = way.open(self.walls.clone())?;
@@ -172,6 +185,29 @@ fn walls(system: &System, assignment: &Assignment, ground: &Ground, checkout: &P
     hidden::ours(system.places(), checkout, &sandbox).into_iter().fold(sandbox, Sandbox::hide)
 }
 
+/// Another checkout of the repository that a session works on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Elsewhere<'a> {
+    pub(super) checkout: &'a Path,
+    pub(super) main_dir: &'a Path,
+}
+
+/// The same walls with the same way out, around another checkout.
+pub(super) fn walls_around(
+    system: &System,
+    assignment: &Assignment,
+    elsewhere: &Elsewhere<'_>,
+    open: &Sandbox,
+) -> Sandbox {
+    let (path, main_dir) = (elsewhere.checkout.to_owned(), elsewhere.main_dir.to_owned());
+    let ground = Ground { path, main_dir, rights: Rights::Change };
+    let mut sandbox = walls(system, assignment, &ground, elsewhere.checkout);
+    sandbox.caches.clone_from(&open.caches);
+    sandbox.gateway.clone_from(&open.gateway);
+    sandbox.set = open.set.clone();
+    sandbox
+}
+
 /// The walls around one command.
 #[derive(Debug)]
 pub(super) struct Around<'a> {
@@ -237,7 +273,12 @@ impl Driven<'_> {
     }
 
     /// Keeps all files, and what they are of: a step that nothing was done at yet begins with them.
-    fn keep(&self, because: &str) -> Result<(), Error> {
+    pub(super) fn keep(&self, because: &str) -> Result<(), Error> {
+        let Some(owner) = self.owner else { return Ok(()) };
+        if owner != self.id {
+            let because = format!("{because} of {}", self.id);
+            return self.system.keep_as(self.commands, owner, &because, KeptAs::Between).map(|_| ());
+        }
         let session = self.commands.load_session(self.id)?;
         let is_due = session.workplace.as_ref().is_some_and(|workplace| workplace.due.is_some());
         let as_what = match session.node() {

@@ -28,8 +28,8 @@ impl System {
             Err(error) => return Err(error),
         };
         let stopwatch = Stopwatch::start_or_let_go(commands, id, epoch)?;
-        let driven =
-            Driven { system: self, commands, id, epoch, label, sandbox: None, setup: &[], stopwatch };
+        let (sandbox, setup, owner) = (None, &[][..], Some(id));
+        let driven = Driven { system: self, commands, id, epoch, label, sandbox, setup, stopwatch, owner };
         let back = driven.keeping_lease(&StopSwitch::default(), || {
             leftovers::end(commands, id, driven.latest())?;
             self.bring_back(commands, id)

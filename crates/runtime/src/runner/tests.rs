@@ -111,6 +111,7 @@ impl Home {
         let id = self.begun();
         let commands = self.system().commands().unwrap();
         let assignment = Assignment {
+            visits: None,
             reads: None,
             who: Who::Rehearsal(Script { path: "run.yml".to_owned(), text: cassette.to_owned() }),
             level: SandboxLevel::None,

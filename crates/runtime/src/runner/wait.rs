@@ -11,6 +11,7 @@ use longhaul_store::watch::Watcher;
 
 use super::leftovers::{self, SessionLabel};
 use crate::commands::Commands;
+use crate::commands::task::TaskWish;
 use crate::commands::walking::{Advance, AnswerGate, Rewind, StartSession};
 use crate::error::Error;
 use crate::system::System;
@@ -21,7 +22,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 impl System {
     pub fn start_session(&self, commands: &Commands, start: &StartSession) -> Result<StepView, Error> {
-        let view = commands.start_session(start)?;
+        self.start_session_for(commands, start, &TaskWish::default())
+    }
+
+    pub(crate) fn start_session_for(
+        &self,
+        commands: &Commands,
+        start: &StartSession,
+        wish: &TaskWish,
+    ) -> Result<StepView, Error> {
+        let view = commands.start_session_for(start, wish)?;
         let mut view = self.settle(commands, view, |id| commands.session_view(id))?;
         view.warnings.clone_from(&start.warnings);
         Ok(view)
@@ -57,12 +67,14 @@ impl System {
 
     pub fn answer_gate(&self, commands: &Commands, answer: &AnswerGate) -> Result<StepView, Error> {
         let view = commands.answer_gate(answer)?;
+        self.go_on_above(commands, answer.session)?;
         kept_from_others(commands, self.settle(commands, view, |id| commands.session_view(id))?)
     }
 
     pub fn rewind(&self, commands: &Commands, rewind: &Rewind) -> Result<StepView, Error> {
         let mut rewound = commands.rewind(rewind)?;
         let mut warnings = std::mem::take(&mut rewound.warnings);
+        self.end_below(commands, rewind.session, "the session above went back")?;
         warnings.extend(self.files_back(commands, rewind.session)?);
         let mut view = self.settle(commands, rewound, |id| commands.session_view(id))?;
         warnings.append(&mut view.warnings);
@@ -114,7 +126,7 @@ impl System {
         ask_again: impl Fn(SessionId) -> Result<StepView, Error>,
     ) -> Result<StepView, Error> {
         let Ok(id) = view.session_id.parse::<SessionId>() else { return Ok(view) };
-        if view.working.is_none() {
+        if !is_at_work(&view) {
             return self.handed_to_agent(commands, id, view);
         }
         let mut watcher = Watcher::polling(&self.places().data)?;
@@ -122,7 +134,7 @@ impl System {
         let deadline = self.deadline().unwrap_or_else(|| Instant::now() + PATIENCE);
         let mut teller = self.teller();
         let mut view = view;
-        while view.working.is_some() {
+        while is_at_work(&view) {
             teller.tell(&view);
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() || self.is_deserted() {
@@ -165,6 +177,8 @@ impl System {
 
     /// Starts a runner that outlives this process.
     pub(crate) fn start_runner(&self, id: SessionId) -> Result<(), Error> {
+        // Whoever drives a session drives all below it.
+        let id = self.top_of(id)?;
         let program =
             std::env::current_exe().map_err(|source| Error::ReadFile { path: "longhaul".into(), source })?;
         let runner = Program::new(program)
@@ -176,6 +190,11 @@ impl System {
             .label(SessionLabel::of(id, &self.places().data)?.of_runner());
         longhaul_exec::detach(&runner).map(|_| ()).map_err(Error::Runner)
     }
+}
+
+/// Whether it pays to wait: not for a tree of sessions that waits for somebody itself.
+fn is_at_work(view: &StepView) -> bool {
+    view.working.as_ref().is_some_and(|working| working.waits_for.is_none())
 }
 
 /// What an agent of ours is asked to do is nobody else's to read as a request, or to answer. Only for calls that this agent

@@ -71,6 +71,13 @@ impl System {
     }
 }
 
+impl Catalog {
+    /// A workflow that may start, for whoever leads to it.
+    pub(crate) fn startable(&self, id: &str) -> Result<Arc<Workflow>, Error> {
+        by_id(self, id).map(|found| found.workflow)
+    }
+}
+
 fn by_id(catalog: &Catalog, id: &str) -> Result<Startable, Error> {
     let entry = catalog.find(id)?;
     let mut found = startable(catalog, &entry)?;

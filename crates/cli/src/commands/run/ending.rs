@@ -4,11 +4,12 @@ use std::process::ExitCode;
 
 use longhaul_runtime::types::{Because, CallOutcome, NOTHING_CHANGED, Outcome, StepView};
 use longhaul_runtime::{
-    AgentDid, ChangedFile, Commands, Drive, Error, Happened, StoryEntry, System, Telling, outcome_of,
-    terminal,
+    AgentDid, ChangedFile, Commands, Drive, Error, Happened, StoryEntry, System, Telling, WaitsFor,
+    outcome_of, terminal,
 };
 use serde::Serialize;
 
+use crate::commands::hired::REHEARSAL;
 use crate::context::Context;
 use crate::error::{CliError, REFUSED};
 use crate::output::{Format, count, lines};
@@ -50,12 +51,16 @@ pub(super) fn show(
     // A checkout that is gone has nothing to show, and that is no reason not to say how it ended.
     let changed = system.worktree_changes(drive.session).unwrap_or_default();
     let left = system.unplayed(commands, &row);
-    let outcome = judged(outcome_of(&row), &changed);
+    let waits = reader.waits_for(&row)?;
+    let recorded = outcome_of(&row).or_else(|| waits.as_ref().and_then(WaitsFor::outcome));
+    let outcome = judged(recorded, &changed);
     let refused = refused_calls(&reader.story(&row, Telling::Events)?);
     let usage = Usage::of(&row.driven);
     let used = usage.as_ref().map(Usage::in_words).unwrap_or_default();
     // A rehearsal whose script does not fit proves nothing, however well the session came out.
-    let is_refused = matches!(outcome, Outcome::Failed(_)) || left.is_some();
+    let is_refused = matches!(outcome, Outcome::Failed(_))
+        || left.is_some()
+        || waits.is_some_and(|waits| !waits.is_at_gate());
     let exit = if is_refused { ExitCode::from(REFUSED) } else { step::exit(&view) };
     if context.output.format() == Format::Json {
         let changed_files = changed.iter().map(|file| file.path.as_str()).collect();
@@ -70,7 +75,7 @@ pub(super) fn show(
             refused_calls: refused.len(),
             agent: row.driven.agent.as_deref().unwrap_or(&drive.agent),
             model: drive.model.as_deref(),
-            rehearsal: drive.agent == super::REHEARSAL,
+            rehearsal: drive.agent == REHEARSAL,
             unplayed: left.as_deref(),
         };
         context.output.text("", &ended)?;

@@ -28,10 +28,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let (reader, row) = find(&system, &args.session)?;
     let reason = args.reason.as_deref().map(|reason| input::text("`--reason`", reason)).transpose()?;
     let (commands, by) = (system.commands()?, terminal::user_name());
+    let stop = Stop { urgency: Urgency::Now, by, reason };
     if row.driven.agent.is_some() {
-        system.stop(&commands, row.id, &Stop { urgency: Urgency::Now, by, reason })?;
+        system.stop(&commands, row.id, &stop)?;
     } else {
-        commands.cancel_session(row.id, &by, reason.as_deref())?;
+        system.cancel(&commands, row.id, &stop)?;
     }
     context.output.row(SessionLine::of(reader.find_session(&row.id.to_string())?))?;
     Ok(ExitCode::SUCCESS)

@@ -3,7 +3,7 @@
 use longhaul_runtime::types::{
     Checkout, CloseOutcome, Live, Outcome, SessionRow, SessionStatus, Waiting, rfc3339,
 };
-use longhaul_runtime::{Error, System, live_of, outcome_of};
+use longhaul_runtime::{Error, System, WaitsFor, live_of, outcome_of};
 use serde::Serialize;
 
 use crate::moment;
@@ -16,6 +16,9 @@ pub(crate) struct SessionLine {
     /// The session that led to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<String>,
+    /// The task that it is part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) task: Option<String>,
     /// How far below others it stands in a list.
     #[serde(skip)]
     pub(super) level: usize,
@@ -52,6 +55,7 @@ impl SessionLine {
         Self {
             id: row.id.to_string(),
             parent: row.parent.map(|parent| parent.to_string()),
+            task: row.task.map(|task| task.to_string()),
             level: 0,
             usage: Usage::of(&row.driven),
             status: live_of(&row),
@@ -76,15 +80,25 @@ impl SessionLine {
         // The write side is opened only where something may be left over.
         let is_over = |row: &SessionRow| row.driven.agent.is_some() && row.status != SessionStatus::Open;
         let commands = if rows.iter().any(is_over) { system.existing_commands()? } else { None };
+        let reader =
+            if rows.iter().any(|row| row.waiting == Waiting::Work) { system.reader()? } else { None };
         let line = |row: SessionRow| {
             let unplayed = commands.as_ref().and_then(|commands| system.unplayed(commands, &row));
-            Self { unplayed, ..Self::of(row) }
+            let waits = reader.as_ref().map(|reader| reader.waits_for(&row)).transpose()?.flatten();
+            Ok(Self { unplayed, ..Self::of(row) }.waiting_for(waits))
         };
-        Ok(rows.into_iter().map(line).collect())
+        rows.into_iter().map(line).collect()
+    }
+
+    /// The same, with for whom below it it waits.
+    fn waiting_for(self, waits: Option<WaitsFor>) -> Self {
+        let Some(waits) = waits else { return self };
+        let (detail, outcome) = (Some(waits.in_words()), waits.outcome());
+        Self { detail, outcome, status: self.status.map(|_| Live::Parked), ..self }
     }
 
     /// The same, so far below others.
-    pub(super) fn at_level(self, level: usize) -> Self {
+    pub(crate) fn at_level(self, level: usize) -> Self {
         Self { level, ..self }
     }
 
@@ -100,6 +114,12 @@ impl SessionLine {
         }
     }
 
+    /// A line of a tree.
+    pub(crate) fn in_tree(&self) -> String {
+        let workflow = self.workflow.as_deref().unwrap_or("no workflow");
+        format!("{}{} {workflow}: {}", "  ".repeat(self.level), self.id, self.in_words())
+    }
+
     /// In a sentence.
     pub(super) fn in_words(&self) -> String {
         let detail = self.detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
@@ -109,7 +129,10 @@ impl SessionLine {
                 format!("`{agent}` does `{step}`: {status}")
             }
             ("agent", Some(step)) => format!("waits for an agent to do `{step}`"),
-            ("work", Some(step)) => format!("the engine performs `{step}`"),
+            ("work", Some(step)) => match &self.detail {
+                Some(waits) => format!("{waits}, at `{step}`"),
+                None => format!("the engine performs `{step}`"),
+            },
             ("gate", Some(step)) => format!("waits at the gate of `{step}`{detail}"),
             ("parked", Some(step)) => format!("{} at `{step}`{detail}", self.waits()),
             (state, _) => match &self.unplayed {

@@ -70,6 +70,7 @@ impl Play {
             goal: Content::Inline(json!("the goal")),
             workspace: None,
             parent: None,
+            task: None,
             workflow: Some(pin),
         });
         let session = Session::fold(SessionId::from_bytes([1; 8]), &events).unwrap();

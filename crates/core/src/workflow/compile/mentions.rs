@@ -104,7 +104,6 @@ impl Found {
             }
             StepKind::Parallel(parallel) => {
                 parallel.children.iter().for_each(|child| self.child("parallel", child));
-                parallel.synthesis.iter().for_each(|prompt| self.prompt("synthesis", prompt));
             }
             StepKind::Spawn(spawn) => self.child("spawn", &spawn.child),
             StepKind::Decide(decide) => decide.with.values().for_each(|value| self.value("decide", value)),

@@ -7,10 +7,12 @@ use super::{Fields, MODELS, Node, NodeValue, Reader, condition, prompt};
 use crate::workflow::MOST_ITERATIONS;
 use crate::workflow::fields::Findings;
 use crate::workflow::prompt::Prompt;
-use crate::workflow::step::{Brief, Child, ChildItems, Join, OnFailure, Parallel, Spawn, StepKind};
+use crate::workflow::step::{Brief, Child, ChildItems, Files, Join, OnFailure, Parallel, Spawn, StepKind};
 
 /// The most children that one list starts, unless it says otherwise.
 const DEFAULT_MOST_CHILDREN: u64 = 8;
+
+const ON_FAILURE: &[(&str, OnFailure)] = &[("abort", OnFailure::Abort), ("continue", OnFailure::Continue)];
 
 impl Reader<'_> {
     pub(super) fn spawn_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
@@ -18,14 +20,14 @@ impl Reader<'_> {
         let child = self.child(&mut map);
         let into = self.engine_var_under(&mut map, "into");
         map.finish();
-        Some(StepKind::Spawn(Spawn { child: child?, into }))
+        let into = into.or_else(|| self.engine_var_under(reading.fields, "into"));
+        let on_failure = reading.fields.choice("on_failure", ON_FAILURE).unwrap_or_default();
+        Some(StepKind::Spawn(Spawn { child: child?, on_failure, into }))
     }
 
     /// A list of children, or one map that starts a child for each item of a list.
     pub(super) fn parallel_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         const JOIN: &[(&str, Join)] = &[("all", Join::All), ("any", Join::Any)];
-        const ON_FAILURE: &[(&str, OnFailure)] =
-            &[("abort", OnFailure::Abort), ("continue", OnFailure::Continue)];
         let &mut Reading { ref mut fields, id, title, level } = reading;
         let node = fields.required("parallel")?;
         let nodes = match &node.value {
@@ -48,12 +50,16 @@ impl Reader<'_> {
         }
         let join = fields.choice("join", JOIN).unwrap_or(Join::All);
         let on_failure = fields.choice("on_failure", ON_FAILURE).unwrap_or(OnFailure::Abort);
+        let into = self.engine_var_under(fields, "into");
         let synthesis = fields.map("synthesis").map(|mut map| {
+            self.places.field(&format!("{id}.synthesis"), "prompt", map.span());
             let synthesis = self.synthesis(&mut Reading { fields: &mut map, id, title, level });
             map.finish();
-            Box::new(synthesis)
+            Parallel::synthesis_of(id, synthesis)
         });
-        Some(StepKind::Parallel(Parallel { children, join, on_failure, synthesis }))
+        let into = into.or_else(|| synthesis.as_ref().map(|_| Parallel::results_of(id)));
+        into.iter().for_each(|name| self.engine_var(name));
+        Some(StepKind::Parallel(Parallel { children, join, on_failure, into, synthesis }))
     }
 
     fn synthesis(&mut self, reading: &mut Reading<'_, '_>) -> Prompt {
@@ -62,6 +68,7 @@ impl Reader<'_> {
     }
 
     fn child(&mut self, map: &mut Fields<'_>) -> Option<Child> {
+        const FILES: &[(&str, Files)] = &[("read", Files::Read), ("write", Files::Write)];
         let workflow = map.required_text("workflow");
         if let (Some(node), Some(workflow)) = (map.raw("workflow"), &workflow) {
             self.places.child(workflow, &node.span);
@@ -73,7 +80,9 @@ impl Reader<'_> {
             map.entries("with").iter().map(|(key, node)| (key.name.clone(), node.to_json())).collect();
         let model = map.choice("model", MODELS);
         let allowed_tools = map.texts("allowedTools");
-        Some(Child { workflow: workflow?, goal, when, brief, with, for_each: None, model, allowed_tools })
+        let files = map.choice("files", FILES);
+        let for_each = None;
+        Some(Child { workflow: workflow?, goal, when, brief, with, for_each, model, allowed_tools, files })
     }
 
     fn child_items(&mut self, map: &mut Fields<'_>) -> Option<ChildItems> {

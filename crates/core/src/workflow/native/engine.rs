@@ -6,11 +6,12 @@ use super::step::{CHANNELS, Reading};
 use super::{Fields, Node, NodeValue, Reader, condition, shortened};
 use crate::workflow::fields::text_of;
 use crate::workflow::step::{
-    Channel, CheckChoice, Deliver, Gate, GateBy, Gather, GatherFrom, Run, RunWhat, StepKind,
+    Channel, CheckChoice, Deliver, Gate, GateBy, Gather, GatherFrom, Run, RunOn, RunWhat, Seen, StepKind,
 };
 
 const DEFAULT_RUN_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 const DEFAULT_GATE_TIMEOUT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+const ON: &[(&str, RunOn)] = &[("checkout", RunOn::Checkout), ("merge", RunOn::Merge)];
 const NETWORKS: &[(&str, &str)] = &[("none", "none"), ("allow-list", "allow-list"), ("open", "open")];
 
 impl Reader<'_> {
@@ -51,7 +52,14 @@ impl Reader<'_> {
         let into = self.engine_var_under(map, "into");
         // Declared checks only look, so they may be run again after a crash.
         let rerun = map.flag("rerun").unwrap_or(matches!(what, Some(RunWhat::Checks(_))));
-        Some(Run { what: what?, timeout_ms, dir, network, into, rerun })
+        let on = map.choice("on", ON).unwrap_or_default();
+        if let (RunOn::Merge, Some(RunWhat::Command(_)), Some(node)) = (on, &what, map.raw("on")) {
+            let message = "`on: merge` is for checks, and this runs a command";
+            let fix =
+                "declare the command as a check in `.longhaul/config.yml` and write `checks: [its name]`";
+            self.findings.error(&node.span, message, fix);
+        }
+        Some(Run { what: what?, on, timeout_ms, dir, network, into, rerun })
     }
 
     fn run_what(&self, map: &mut Fields<'_>) -> Option<RunWhat> {
@@ -107,11 +115,20 @@ impl Reader<'_> {
         let what = map.required_text("kind");
         let from: Vec<GatherFrom> =
             map.one_or_more_texts("from").iter().map(|word| gather_from(word)).collect();
-        let from = if from.is_empty() { vec![GatherFrom::Injected] } else { from };
         let into = self.engine_var_under(&mut map, "into");
         let optional = map.flag("optional").unwrap_or_default();
+        let named = map.raw("from").cloned();
         map.finish();
         let what = what?;
+        let from = match (Seen::of(&what), named) {
+            (None, None) => vec![GatherFrom::Injected],
+            (Some(_), None) | (None, Some(_)) => from,
+            (Some(_), Some(node)) => {
+                let message = format!("`kind: {what}` is what the engine sees for itself, and has no `from`");
+                self.findings.error(&node.span, message, "leave out `from`, or give the kind another name");
+                return None;
+            }
+        };
         let into = into.unwrap_or_else(|| what.replace(['-', '.', ' '], "_"));
         self.engine_var(&into);
         Some(StepKind::Gather(Gather { what, from, into, optional }))

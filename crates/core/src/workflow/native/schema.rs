@@ -302,6 +302,7 @@ fn run() -> Table {
     vec![
         ("command", json!({ "type": "array", "minItems": 1, "items": { "type": ["string", "number"] } })),
         ("checks", texts()),
+        ("on", json!({ "enum": ["checkout", "merge"] })),
         ("timeout", unit("10m")),
         ("dir", text()),
         ("network", json!({ "enum": ["none", "allow-list", "open"] })),
@@ -348,6 +349,7 @@ fn child() -> Table {
         ("with", json!({ "type": "object" })),
         ("model", model()),
         ("allowedTools", list(text())),
+        ("files", json!({ "enum": ["read", "write"] })),
         ("into", text()),
         ("forEach", text()),
         ("as", text()),

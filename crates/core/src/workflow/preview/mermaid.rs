@@ -180,9 +180,10 @@ impl<'a> Chart<'a> {
             self.line(&format!("{id} --> {join}"));
         }
         let mut last = join;
-        if let Some(prompt) = &parallel.synthesis {
+        if let (Some(prompt), Some(step)) = (parallel.asked(), parallel.synthesis.as_deref()) {
             let synthesis = format!("{id}_synthesis");
-            self.line(&format!("{synthesis}(\"synthesis{}\")", drawn(&facts::synthesis(prompt))));
+            let (word, facts) = (step.kind.word(), drawn(&facts::synthesis(prompt)));
+            self.line(&format!("{synthesis}(\"{word}: {}{facts}\")", escape(&step.id)));
             self.line(&format!("{last} --> {synthesis}"));
             last = synthesis;
         }

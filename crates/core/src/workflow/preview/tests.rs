@@ -48,7 +48,7 @@ fn the_text_form_says_everything_that_decides() {
     │  ├─ [session] lh.review.security
     │  │     only if risk is "high"
     │  ├─ [join] waits for all, goes on after a failure
-    │  └─ [prompt] synthesis
+    │  └─ [prompt] reviewers.synthesis
     │        takes no notes
     ├─ [spawn] audit: Audit
     │     starts a session of lh.audit.production
@@ -110,7 +110,7 @@ fn the_flowchart_has_the_same_steps_and_ways() {
             n12_reviewers --> n12_reviewers_0 --> n12_reviewers_join
             n12_reviewers_1[["lh.review.security<br/>only if risk is #quot;high#quot;"]]
             n12_reviewers --> n12_reviewers_1 --> n12_reviewers_join
-            n12_reviewers_synthesis("synthesis")
+            n12_reviewers_synthesis("prompt: reviewers.synthesis")
             n12_reviewers_join --> n12_reviewers_synthesis
         end
         n11_pitch --> n12_reviewers

@@ -94,8 +94,8 @@ fn children<'a>(parallel: &Parallel) -> Vec<Branch<'a>> {
         facts: facts::child(child),
     });
     let join = Branch::Leaf { head: format!("[join] {}", facts::join(parallel)), facts: Vec::new() };
-    let synthesis = parallel.synthesis.iter().map(|prompt| Branch::Leaf {
-        head: "[prompt] synthesis".to_owned(),
+    let synthesis = parallel.asked().zip(parallel.synthesis.as_deref()).map(|(prompt, step)| Branch::Leaf {
+        head: format!("[{}] {}", step.kind.word(), step.id),
         facts: facts::synthesis(prompt),
     });
     sessions.chain([join]).chain(synthesis).collect()

@@ -16,9 +16,6 @@ pub fn texts(step: &Step) -> Vec<&str> {
         StepKind::Run(run) => of_run(run, &mut texts),
         StepKind::Parallel(parallel) => {
             parallel.children.iter().for_each(|child| of_child(child, &mut texts));
-            if let Some(synthesis) = &parallel.synthesis {
-                of_prompt(synthesis, &mut texts);
-            }
         }
         StepKind::Spawn(spawn) => of_child(&spawn.child, &mut texts),
         StepKind::Loop(_)

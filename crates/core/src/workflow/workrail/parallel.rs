@@ -24,12 +24,10 @@ impl Reader<'_> {
         let children = delegations.iter().filter_map(|node| self.child(node)).collect();
         let notes = if notes_optional(fields, around) { Notes::Optional } else { Notes::Required };
         let synthesis = fields.node("synthesis").and_then(|node| self.synthesis(node, notes));
-        let parallel = Parallel {
-            children,
-            join: Join::All,
-            on_failure: OnFailure::Continue,
-            synthesis: synthesis.map(Box::new),
-        };
+        let into = synthesis.as_ref().map(|_| Parallel::results_of(&frame.id));
+        let synthesis = synthesis.map(|prompt| Parallel::synthesis_of(&frame.id, prompt));
+        let (join, on_failure) = (Join::All, OnFailure::Continue);
+        let parallel = Parallel { children, join, on_failure, into, synthesis };
         Some(frame.step(StepKind::Parallel(parallel)))
     }
 
@@ -54,6 +52,7 @@ impl Reader<'_> {
             for_each: None,
             model,
             allowed_tools,
+            files: None,
         })
     }
 

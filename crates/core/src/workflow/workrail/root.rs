@@ -47,6 +47,7 @@ pub(super) fn read(root: &Node, context: &Context<'_>) -> Option<Draft> {
         preferences: preferences(&mut fields),
         references: references(&mut fields),
         contracts: BTreeMap::new(),
+        below: BTreeMap::new(),
         steps: Vec::new(),
     };
     workflow.steps = reader.top_steps(&mut fields);

@@ -50,7 +50,11 @@ impl Commands {
         shown: Shown,
         warnings: Vec<String>,
     ) -> Result<StepView, Error> {
-        Ok(view::view(&*self.workflow_of(session)?, session, shown, warnings))
+        let mut view = view::view(&*self.workflow_of(session)?, session, shown, warnings);
+        if let Some(working) = &mut view.working {
+            working.waits_for = self.waits_for(session.id)?.map(|waits| waits.in_words());
+        }
+        Ok(view)
     }
 
     /// What these events of a moment came to, if they came to anything.

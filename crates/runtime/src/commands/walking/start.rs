@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use longhaul_core::canonical;
-use longhaul_core::session::{OpenSession, PinWorkflow, Session};
+use longhaul_core::session::{OpenSession, PinWorkflow};
+use longhaul_core::walk::children::BRIEF;
 use longhaul_core::walk::start::initial_vars;
 use longhaul_core::walk::view::StepView;
 use longhaul_core::walk::{Coordinator, Standing, Walk};
@@ -12,9 +13,9 @@ use longhaul_events::{Checkout, Content, Place, Reason, SessionId, SessionKey, W
 use serde_json::{Map, Value, json};
 
 use super::Commands;
-use crate::commands::session::Unopened;
+use crate::commands::task::TaskWish;
 use crate::error::Error;
-use crate::recorder::{Contents, Decided, Stored};
+use crate::recorder::Stored;
 
 #[derive(Debug, Clone)]
 pub struct StartSession {
@@ -31,13 +32,43 @@ pub struct StartSession {
 impl Commands {
     /// Opens a session, pins its workflow and takes the first step, in one decision.
     pub fn start_session(&self, start: &StartSession) -> Result<StepView, Error> {
-        let id = SessionId::from_bytes(self.entropy.bytes());
-        let open = self.opening(id, start)?;
-        let ((), Stored { state, events, at }) =
-            self.recorder.record(self.write(id.into(), &Contents::default()), || {
-                let events = Session::open(open.clone());
-                Ok((Unopened { id, opened: None }, Decided::Events(events, ())))
-            })?;
+        self.start_session_for(start, &TaskWish::default())
+    }
+
+    /// The same, for a task that is more than its goal, or that was tried before. What has a parent is part of its task.
+    pub fn start_session_for(&self, start: &StartSession, wish: &TaskWish) -> Result<StepView, Error> {
+        let id = self.new_session_id();
+        let open = self.opening(id, start, None)?;
+        self.open_and_show(id, &open, start, wish)
+    }
+
+    /// An id for a session that is not there yet.
+    pub(crate) fn new_session_id(&self) -> SessionId {
+        SessionId::from_bytes(self.entropy.bytes())
+    }
+
+    /// The same under an id that was chosen before, and with what its agent is told before the first step.
+    pub(crate) fn start_session_as(
+        &self,
+        id: SessionId,
+        start: &StartSession,
+        brief: Option<&str>,
+    ) -> Result<StepView, Error> {
+        let open = self.opening(id, start, brief)?;
+        self.open_and_show(id, &open, start, &TaskWish::default())
+    }
+
+    fn open_and_show(
+        &self,
+        id: SessionId,
+        open: &OpenSession,
+        start: &StartSession,
+        wish: &TaskWish,
+    ) -> Result<StepView, Error> {
+        let Stored { state, events, at } = match start.parent {
+            Some(parent) => self.open_below(id, open, parent)?,
+            None => self.open_root(id, open, start, wish)?,
+        };
         let session = state.opened.expect("the first event of a session opens it");
         let shown = self.shown(&session, &events, at)?.expect("starting leads somewhere");
         self.view(&session, shown, start.warnings.clone())
@@ -70,9 +101,15 @@ impl Commands {
         }
     }
 
-    fn opening(&self, id: SessionId, start: &StartSession) -> Result<OpenSession, Error> {
+    fn opening(
+        &self,
+        id: SessionId,
+        start: &StartSession,
+        brief: Option<&str>,
+    ) -> Result<OpenSession, Error> {
         let workflow = &*start.workflow;
-        let vars = initial_vars(workflow, &start.goal, &start.vars).map_err(Error::BadStart)?;
+        let mut vars = initial_vars(workflow, &start.goal, &start.vars).map_err(Error::BadStart)?;
+        vars.extend(brief.map(|brief| (BRIEF.to_owned(), Value::from(brief))));
         let contents =
             vars.iter().map(|(name, value)| (name.clone(), Content::Inline(value.clone()))).collect();
         let vars = vars.into_iter().map(|(name, value)| (name, Arc::new(value))).collect();
@@ -97,6 +134,7 @@ impl Commands {
             goal: Content::Inline(json!(start.goal)),
             workspace: start.workspace,
             parent: start.parent,
+            task: None,
             workflow: Some(pin),
         })
     }

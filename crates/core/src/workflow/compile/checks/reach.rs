@@ -120,9 +120,7 @@ pub(super) fn set_by(kind: &StepKind) -> Vec<&str> {
             GateBy::Check(run) => run.into.iter().map(String::as_str).collect(),
             GateBy::Person | GateBy::Coordinator { .. } => Vec::new(),
         },
-        StepKind::Parallel(parallel) => {
-            parallel.synthesis.iter().flat_map(|prompt| set_by_prompt(prompt)).collect()
-        }
+        StepKind::Parallel(parallel) => parallel.into.iter().map(String::as_str).collect(),
         StepKind::Spawn(spawn) => spawn.into.iter().map(String::as_str).collect(),
     }
 }

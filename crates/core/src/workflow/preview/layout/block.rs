@@ -159,7 +159,7 @@ fn body<'a>(step: &'a Step, path: &mut Vec<usize>, lanes: &mut lanes::ByList<'a>
                 Frame { word: "join", shape: Shape::Join, width: 0 },
                 &[detail(&facts::join(parallel))],
             ),
-            synthesis: parallel.synthesis.as_ref().map(|prompt| {
+            synthesis: parallel.asked().map(|prompt| {
                 let mut texts = vec![(LineRole::Kind, "synthesis".to_owned())];
                 texts.extend(drawn(&facts::synthesis(prompt)));
                 card(Frame { word: "synthesis", shape: Shape::Agent, width: STEP_WIDTH }, &texts)

@@ -7,6 +7,7 @@ use super::block::{self, Again, Block, Body, Card, Frame, LANE, List, PADDING};
 use super::lanes::LaneJump;
 use super::parallel::{Between, Rows};
 use super::{Edge, EdgeKind, Layout, Line, LineRole, Node, Point, Rect, Shape};
+use crate::workflow::Step;
 
 const MARGIN: i32 = 24;
 /// Between steps: room for an arrow and for a way that comes back to the line.
@@ -135,7 +136,8 @@ impl<'a> Placer<'a> {
             }
             Body::Parallel { head, rows, join, synthesis, title } => {
                 let node = self.open(block, top, title);
-                let parts = Parts { head, rows, join, synthesis: synthesis.as_ref() };
+                let synthesis = synthesis.as_ref().zip(block.step.kind.inner().first());
+                let parts = Parts { head, rows, join, synthesis };
                 let bottom = self.parallel(&parts, top);
                 self.close(node, bottom);
                 node
@@ -223,8 +225,9 @@ impl<'a> Placer<'a> {
         if parts.rows.cards.is_empty() {
             self.connect(&[Loose::below(head)], join);
         }
-        let Some(card) = parts.synthesis else { return self.bottom(join) };
+        let Some((card, step)) = parts.synthesis else { return self.bottom(join) };
         let synthesis = self.card(card, self.bottom(join) + GAP);
+        self.nodes[synthesis].step = Some(step.id.clone());
         self.connect(&[Loose::below(join)], synthesis);
         self.bottom(synthesis)
     }
@@ -341,7 +344,7 @@ struct Parts<'a> {
     head: &'a Card,
     rows: &'a Rows,
     join: &'a Card,
-    synthesis: Option<&'a Card>,
+    synthesis: Option<(&'a Card, &'a Step)>,
 }
 
 #[derive(Clone, Copy)]

@@ -205,7 +205,7 @@ fn a_drawing_says_what_it_shows_to_those_who_cannot_see_it() {
     assert_eq!(root.attribute("role"), Some("img"));
     let texts: Vec<&str> =
         root.children().filter(roxmltree::Node::is_element).take(2).filter_map(|node| node.text()).collect();
-    let about = "For bugs that one person could fix in an hour. Workflow lh.bugfix-small 1.2.0 with 15 steps. In order: \
+    let about = "For bugs that one person could fix in an hour. Workflow lh.bugfix-small 1.2.0 with 16 steps. In order: \
                  reproduce, diagnose, fix, slices, confidence, pitch, reviewers, audit, look, ship.";
     assert_eq!(texts, ["Small bug fix", about]);
 }

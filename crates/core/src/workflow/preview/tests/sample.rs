@@ -97,7 +97,10 @@ fn reviewers() -> serde_json::Value {
             { "workflow": "lh.review.correctness", "brief": "blank" },
             { "workflow": "lh.review.security", "when": high_risk() },
         ],
-        "synthesis": { "body": { "text": "Merge the verdicts." }, "notes": "none" },
+        "synthesis_step": {
+            "id": "reviewers.synthesis", "title": "Bring the results together", "attempts": 10,
+            "kind": { "kind": "prompt", "body": { "text": "Merge the verdicts." }, "notes": "none" },
+        },
     } }),
     )
 }

@@ -276,7 +276,7 @@ fn a_parallel_step_keeps_every_field_of_its_delegations() {
             }),
         ),
         (file.clone(), "/steps/0/kind/join", json!("all")),
-        (file.clone(), "/steps/0/kind/synthesis/body/text", json!("S")),
-        (file, "/steps/0/kind/synthesis/outputs/0/contract", json!("wr.contracts.gate_verdict")),
+        (file.clone(), "/steps/0/kind/synthesis_step/kind/body/text", json!("S")),
+        (file, "/steps/0/kind/synthesis_step/kind/outputs/0/contract", json!("wr.contracts.gate_verdict")),
     ]);
 }
