@@ -49,6 +49,25 @@ fn a_base_that_moved_since_the_proof_makes_it_stale_and_nothing_is_merged() {
 }
 
 #[test]
+fn a_base_that_moved_in_other_files_is_fresh_enough_only_where_the_settings_say_so() {
+    for (freshness, outcome) in [("disjoint", "delivered"), ("strict", "stale")] {
+        let shop = Shop::new(ALL);
+        let setting = format!("policy.merge.freshness={freshness}");
+        let session = shop.worked_with(&["--config", &setting], "fix it", |tree| {
+            fs::write(tree.join("new"), "x\n").unwrap();
+        });
+        let proof = shop.proof(&session);
+        for turn in 1..=5 {
+            others(&shop, "elsewhere", &format!("{turn}\n"));
+        }
+        shop.prove_with(&session, &proof, &auto());
+        let result = shop.delivered(&session);
+        assert_eq!(result["outcome"], outcome, "{freshness}: {result:#}");
+        assert_eq!(shop.forge_git(&["show", "main:elsewhere"]), "5", "nothing of the others is lost");
+    }
+}
+
+#[test]
 fn files_that_are_not_the_proven_ones_are_not_merged() {
     let shop = Shop::new(ALL);
     let session = shop.worked("fix it", |tree| fs::write(tree.join("new"), "x\n").unwrap());

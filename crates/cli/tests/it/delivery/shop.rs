@@ -74,7 +74,13 @@ impl Shop {
 
     /// A session with a worktree in which somebody has worked.
     pub(super) fn worked(&self, goal: &str, work: impl FnOnce(&Path)) -> String {
-        let start = ["session", "start", "--workflow", "team.ship", "--goal", goal, "--json"];
+        self.worked_with(&[], goal, work)
+    }
+
+    /// The same, started with more flags.
+    pub(super) fn worked_with(&self, flags: &[&str], goal: &str, work: impl FnOnce(&Path)) -> String {
+        let mut start = flags.to_vec();
+        start.extend(["session", "start", "--workflow", "team.ship", "--goal", goal, "--json"]);
         let view = one(&self.home.run(&start).inside("repo").go().succeeded());
         let session = view["sessionId"].as_str().unwrap().to_owned();
         self.home.run(&["worktree", "new", &session, "--json"]).inside("repo").go().succeeded();
@@ -145,6 +151,11 @@ impl Shop {
         let result = &finished["event"]["result"]["inline"];
         assert!(result["outcome"].is_string(), "{finished:#}");
         result.clone()
+    }
+
+    pub(super) fn task(&self, session: &str) -> String {
+        let id: SessionId = session.parse().unwrap();
+        self.commands().session(id).unwrap().task.unwrap().to_string()
     }
 
     pub(super) fn at(&self, session: &str) -> String {
