@@ -56,9 +56,8 @@ pub(crate) fn deliver(by: Delivering<'_>, step: &Deliver, order: &WorkOrder) -> 
     };
     let mut delivery = Delivery::new(by, ground, order)?;
     match delivery.run() {
-        Ok(end) => Ok(delivery.result(&end)),
+        Ok(end) | Err(Trouble::Ends(end)) => Ok(delivery.result(&end)),
         Err(Trouble::Own(error)) => Err(error),
-        Err(Trouble::Ends(end)) => Ok(delivery.result(&end)),
         Err(Trouble::BaseMoved) => Ok(delivery.result(&keeps_moving())),
     }
 }
@@ -219,13 +218,13 @@ impl<'a> Delivery<'a> {
             Some(RecordedAct { receipt: Some(receipt), .. }) if plan.receipt == Holds::ForEver => {
                 return Ok(receipt);
             }
-            Some(RecordedAct { receipt: Some(receipt), .. }) => {
-                if tried(&mut || look(&self.ground))?.is_some() {
-                    return Ok(receipt);
-                }
+            Some(RecordedAct { receipt: Some(receipt), .. })
+                if tried(&mut || look(&self.ground))?.is_some() =>
+            {
+                return Ok(receipt);
             }
             Some(RecordedAct { receipt: None, .. }) => is_open = true,
-            None => {}
+            Some(RecordedAct { receipt: Some(_), .. }) | None => {}
         }
         if !is_open {
             self.record_intent(plan)?;

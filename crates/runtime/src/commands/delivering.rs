@@ -33,7 +33,7 @@ impl Commands {
         work: NodeId,
         fact: &DeliveryFact,
     ) -> Result<Timestamp, Error> {
-        let (_, stored) = self.decide_and_keep(id, &Contents::default(), |session| {
+        let ((), stored) = self.decide_and_keep(id, &Contents::default(), |session| {
             let command = Command::Deliver { epoch, work, fact: fact.clone() };
             Ok(Decided::Events(session.decide(command)?, ()))
         })?;
