@@ -262,8 +262,5 @@ fn set_by_an_agent(workflow: &Workflow) -> Option<String> {
 /// What of git's is for a person to see.
 pub(super) fn git_end(error: &longhaul_git::Error) -> End {
     let words = error.to_string();
-    match error {
-        longhaul_git::Error::SigningFailed { .. } => refused(words),
-        _ => could_not(words),
-    }
+    if matches!(error, longhaul_git::Error::SigningFailed { .. }) { refused(words) } else { could_not(words) }
 }
