@@ -288,3 +288,44 @@ fn an_id_may_be_shortened_and_what_is_unknown_is_said() {
     let both = home.longhaul(&["task", "show", "t-"]);
     assert!(both.code == Some(2) && both.stderr.contains("several tasks"), "{both}");
 }
+
+#[test]
+fn a_task_without_a_proof_says_so() {
+    let home = Home::new();
+    workflow(&home, "team.two.yml", TWO_STEPS);
+    start(&home, "team.two", "the login");
+    let none = home.longhaul(&["proof", "show", word(&task(&home), "id")]);
+    assert!(none.code == Some(3) && none.stderr.contains("has no proof yet"), "{none}");
+}
+
+const TOP: &str = "longhaul: 1\nid: team.top\nname: Top\nversion: 1.0.0\nsteps:\n\
+    \x20 - { id: hand, spawn: { workflow: team.leaf, goal: below } }\n";
+const LEAF: &str = "longhaul: 1\nid: team.leaf\nname: Leaf\nversion: 1.0.0\nsteps:\n\
+    \x20 - { id: do, prompt: Do it. }\n\
+    \x20 - { id: sure, gate: { by: person, question: Really? } }\n";
+
+#[test]
+fn a_task_waits_when_a_session_below_its_root_does_and_whoever_watches_sees_both() {
+    let home =
+        prepared("cassette: 1\nturns:\n  - { match: { step: do }, complete: { notes: Done below. } }\n");
+    workflow(&home, "team.top.yml", TOP);
+    workflow(&home, "team.leaf.yml", LEAF);
+    let cassette = home.join("run.yml").display().to_string();
+    let words = ["run", "lead it", "--pipeline", "team.top", "--cassette", &cassette, "--watch"];
+    let watched = home.run(&words).inside("repo").go();
+    assert!(watched.stderr.contains("\n  team.leaf: "), "{watched}");
+    let waits = task(&home);
+    let sessions = home.longhaul(&["session", "list", "--json"]).rows();
+    let leaf = sessions.iter().find(|row| row["workflow"] == "team.leaf").unwrap();
+    assert_eq!((word(&waits, "state"), word(&waits, "waits_for")), ("waits", word(leaf, "id")), "{waits:#}");
+    assert_eq!((&leaf["task"], word(&waits["outcome"], "reason")), (&waits["id"], "gate"));
+    let shown = home.longhaul(&["task", "show", word(&waits, "id"), "--why"]).succeeded().stdout;
+    let gate = format!("team.leaf ({}): gate {}", word(leaf, "id"), word(leaf, "id"));
+    assert!(shown.contains(&gate) && shown.contains(&format!("waits for {}", word(leaf, "id"))), "{shown}");
+    let root = word(&waits, "session");
+    let awaited = home.longhaul(&["await", root, "--json"]);
+    assert_eq!((awaited.code, &one(&awaited)["outcome"]["reason"]), (Some(3), &json!("gate")), "{awaited}");
+    home.longhaul(&["task", "cancel", word(&waits, "id"), "--now"]).succeeded();
+    let rows = home.longhaul(&["session", "list", "--all", "--json"]).rows();
+    assert!(rows.iter().all(|row| row["state"] == "cancelled"), "{rows:?}");
+}
