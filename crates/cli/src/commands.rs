@@ -8,6 +8,7 @@ mod completions;
 mod config;
 mod doctor;
 mod explain;
+mod forge;
 mod gate;
 mod gc;
 mod help;
@@ -85,6 +86,8 @@ pub(crate) enum Command {
     #[command(subcommand, hide = true)]
     Worktree(worktree::Command),
     #[command(subcommand, hide = true)]
+    Forge(forge::Command),
+    #[command(subcommand, hide = true)]
     Artifact(artifact::Command),
     #[command(subcommand, hide = true)]
     Log(log::Command),
@@ -132,6 +135,7 @@ impl Command {
             Self::Await(args) => await_::run(context, args),
             Self::Proof(command) => command.run(context),
             Self::Worktree(command) => command.run(context),
+            Self::Forge(command) => command.run(context),
             Self::Artifact(command) => command.run(context),
             Self::Workflow(command) => command.run(context),
             Self::Log(command) => command.run(context),

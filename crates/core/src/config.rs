@@ -7,7 +7,9 @@ mod agents;
 mod budget;
 mod checkout;
 mod checks;
+mod identity;
 mod pipeline;
+mod policy;
 mod sandbox;
 
 use std::collections::BTreeMap;
@@ -22,6 +24,7 @@ pub use sandbox::{SandboxConfig, SandboxLevel, SandboxNetwork};
 use longhaul_events::Caps;
 
 use crate::budget::amount;
+use crate::delivery::DeliverySettings;
 use crate::units::{parse_duration_ms, parse_size_bytes};
 use crate::workflow::step::Check;
 
@@ -107,10 +110,76 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Count(100),
     },
     Key {
+        path: identity::COAUTHOR,
+        default: "true",
+        about: "whether commits of a delivery name the agent as co-author",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::EMAIL,
+        default: "",
+        about: "whose address a delivery commits with; without one, that of git",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::NAME,
+        default: "",
+        about: "whose name a delivery commits with; without one, that of git",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::SIGN,
+        default: "inherit",
+        about: "whether a delivery signs its commit: `inherit` (as git is told to), `always` or `never`",
+        kind: Kind::Text,
+    },
+    Key {
         path: pipeline::DEFAULT,
         default: "lh.pipeline.feature",
         about: "the workflow that `longhaul run GOAL` follows",
         kind: Kind::Text,
+    },
+    Key {
+        path: policy::INTENT_GATE,
+        default: "vague",
+        about: "when a person looks at the intent before anything is written: `always`, `vague` or `never`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::AUTO,
+        default: "low",
+        about: "the risks whose changes may merge without asking anybody: some of `low,medium,high`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FRESHNESS,
+        default: "disjoint",
+        about: "when a proof outlives a moved base: `strict` (never) or `disjoint` (no file is shared)",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::METHOD,
+        default: "squash",
+        about: "how changes are merged: `squash`, `merge` or `rebase`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::NEVER,
+        default: "",
+        about: "paths that never merge by themselves, as `db/**,ops/*.tf`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FAMILIES,
+        default: "correctness,tests,security",
+        about: "what reviews look for: some of `correctness,tests,security,architecture`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FIX_ATTEMPTS,
+        default: "3",
+        about: "how often findings are fixed before a person is asked",
+        kind: Kind::Count(10),
     },
     Key {
         path: "retention.blobs",
@@ -233,8 +302,12 @@ pub struct Config {
     pub checkout: CheckoutConfig,
     /// What sessions may use that an agent of ours does.
     pub caps: Caps,
+    /// What decisions go by; sessions pin it.
+    pub policy: crate::policy::Settings,
     /// The walls around agents of ours.
     pub sandbox: SandboxConfig,
+    /// In whose name and how changes are delivered.
+    pub delivery: DeliverySettings,
     pub rows: Vec<Row>,
 }
 
@@ -271,10 +344,18 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         ("retention.disk", retention.disk),
     ];
     let walls = file.sandbox.unwrap_or_default().read().map_err(error)?;
+    let rules = file.policy.unwrap_or_default().read().map_err(error)?;
     let mut layer = Vec::new();
     let asked = file.agents.unwrap_or_default().values();
-    let values = values.into_iter().chain(file.budget.unwrap_or_default().values()).chain(walls).chain(asked);
-    let values = values.chain(file.pipeline.unwrap_or_default().values());
+    let identity = file.identity.unwrap_or_default().values();
+    let values = values
+        .into_iter()
+        .chain(file.budget.unwrap_or_default().values())
+        .chain(walls)
+        .chain(rules)
+        .chain(asked)
+        .chain(identity)
+        .chain(file.pipeline.unwrap_or_default().values());
     for (key, value) in values {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
@@ -290,10 +371,12 @@ struct File {
     agents: Option<agents::Section>,
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
+    identity: Option<identity::Section>,
     pipeline: Option<pipeline::Section>,
     retention: Option<Retention>,
     checks: Option<Spanned<checks::Section>>,
     checkout: Option<checkout::Section>,
+    policy: Option<policy::Section>,
     sandbox: Option<sandbox::Section>,
 }
 
@@ -364,6 +447,8 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
         checkout,
         caps: budget::resolve(&rows)?,
+        policy: policy::resolve(&rows)?,
+        delivery: identity::resolve(&rows)?,
         sandbox,
         rows,
     })
@@ -457,7 +542,18 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "identity.coauthor=true (default)",
+                "identity.email= (default)",
+                "identity.name= (default)",
+                "identity.sign=inherit (default)",
                 "pipeline.default=lh.pipeline.feature (default)",
+                "policy.intent_gate=vague (default)",
+                "policy.merge.auto=low (default)",
+                "policy.merge.freshness=disjoint (default)",
+                "policy.merge.method=squash (default)",
+                "policy.merge.never= (default)",
+                "policy.review.families=correctness,tests,security (default)",
+                "policy.review.fix_attempts=3 (default)",
                 "retention.blobs=90d (default)",
                 "retention.disk=20G (default)",
                 "sandbox.accept_reduced=false (default)",
@@ -500,7 +596,18 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "identity.coauthor=true (default)",
+                "identity.email= (default)",
+                "identity.name= (default)",
+                "identity.sign=inherit (default)",
                 "pipeline.default=lh.pipeline.feature (default)",
+                "policy.intent_gate=vague (default)",
+                "policy.merge.auto=low (default)",
+                "policy.merge.freshness=disjoint (default)",
+                "policy.merge.method=squash (default)",
+                "policy.merge.never= (default)",
+                "policy.review.families=correctness,tests,security (default)",
+                "policy.review.fix_attempts=3 (default)",
                 "retention.blobs=10d (ws.yml:1)",
                 "retention.disk=5G ($LONGHAUL_RETENTION_DISK)",
                 "sandbox.accept_reduced=false (default)",

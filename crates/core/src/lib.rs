@@ -9,6 +9,7 @@ pub mod cassette;
 pub mod chain;
 pub mod config;
 pub mod conversation;
+pub mod delivery;
 pub mod handle;
 pub mod hosts;
 pub mod init;

@@ -8,6 +8,7 @@ mod base32;
 mod checkout;
 mod content;
 mod decode;
+mod delivery;
 mod ids;
 mod session;
 mod stream;
@@ -24,6 +25,7 @@ pub use base32::{decode_base32, encode_base32};
 pub use checkout::{CheckoutKind, OwnCheckout};
 pub use content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch};
+pub use delivery::{DeliveryAct, DeliveryFact};
 pub use ids::{
     Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, TaskId, WorkspaceId,
 };

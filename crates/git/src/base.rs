@@ -183,7 +183,7 @@ fn fetch_into(main: &Repository, remote: &str, wanted: &[String]) -> Result<(), 
 }
 
 /// Takes what the repository itself configures out of the way and puts the user's own choices there.
-fn own_settings() -> Result<Vec<String>, Error> {
+pub(crate) fn own_settings() -> Result<Vec<String>, Error> {
     let mut settings: Vec<String> = [
         "core.askPass=",
         "core.alternateRefsCommand=:",
@@ -203,7 +203,7 @@ fn own_settings() -> Result<Vec<String>, Error> {
 }
 
 /// What the files of the machine and of the user say, and no repository.
-fn of_user(key: &str) -> Result<Vec<String>, Error> {
+pub(crate) fn of_user(key: &str) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     for scope in ["--system", "--global"] {
         let answer = Git::new().args(["config", scope, "--get-all", key]).run()?;

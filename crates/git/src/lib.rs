@@ -10,10 +10,12 @@ mod checkout;
 mod clean;
 mod command;
 mod create;
+mod delivery;
 mod discover;
 mod error;
 mod fetch;
 mod folder;
+mod forge;
 mod head;
 mod object_id;
 mod snapshot;
@@ -24,10 +26,15 @@ pub use base::{Base, Freshness, base_ref, parting, secure_base, secure_commit};
 pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout, discard};
 pub use clean::{Fate, Stays};
 pub use create::{NewRepository, create};
+pub use delivery::{
+    AddedLine, Author, Joined, NewCommit, Push, Signing, put_branch, remote_address, user_identity,
+    wants_signature,
+};
 pub use discover::{Kind, Repository, discover};
 pub use error::Error;
 pub use fetch::{Remote, fetch};
 pub use folder::{FOLDER_LIMIT_BYTES, FolderEntry, Mode, has_path, read_folder};
+pub use forge::{Bare, MergeKind, Merging};
 pub use head::{Head, head, resolve};
 pub use object_id::ObjectId;
 pub use snapshot::{

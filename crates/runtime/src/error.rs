@@ -111,6 +111,10 @@ pub enum Error {
     #[error(transparent)]
     Git(#[from] longhaul_git::Error),
     #[error(transparent)]
+    Forge(longhaul_forge::Failure),
+    #[error("{0}; name one with `--forge PATH`, or make one with `longhaul forge init PATH`")]
+    NoForge(String),
+    #[error(transparent)]
     Worktree(#[from] WorktreeError),
     #[error("{0}")]
     Config(#[from] config::Error),
@@ -220,6 +224,7 @@ impl Error {
             Self::Session(rejection) => rejection.code(),
             Self::Workspace(rejection) => rejection.code(),
             Self::Git(error) => return git_code(error),
+            Self::Forge(_) | Self::NoForge(_) => "E0920",
             Self::Worktree(error) => error.code(),
             Self::UnknownWorkspace(_) | Self::AmbiguousWorkspace(_) => "E0302",
             Self::NoTerminal
@@ -308,7 +313,9 @@ impl Error {
             | Self::NeverHandedOut { .. }
             | Self::Roster(_)
             | Self::NoAgent(_)
+            | Self::NoForge(_)
             | Self::Config(_) => Kind::Usage,
+            Self::Forge(_) => Kind::Refused,
             Self::Git(error) => git_kind(error),
             Self::ForgedHandle(_)
             | Self::NotForNotes

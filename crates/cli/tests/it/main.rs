@@ -9,6 +9,7 @@ mod carrying;
 mod children;
 mod configuration;
 mod damage;
+mod delivery;
 mod driven;
 mod first_run;
 mod gate;

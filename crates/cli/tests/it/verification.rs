@@ -151,7 +151,7 @@ fn checks_run_on_what_a_merge_into_the_newest_base_gives_and_nothing_of_it_stays
 #[test]
 fn a_change_is_read_from_git_whatever_an_agent_says() {
     let settings = format!("checks:\n{}", check("test", "true"));
-    let script = "git mv a.txt b.txt && echo x > c.txt && echo no > ignored && git commit --quiet --allow-empty -m 'all done' && printf '1\\n2\\n' > d.txt";
+    let script = "git mv a.txt b.txt && echo x > c.txt && echo no > ignored && git -c user.name=a -c user.email=a@example.org commit --quiet --allow-empty -m 'all done' && printf '1\\n2\\n' > d.txt && printf '\\0' > p.bin";
     let home = prepared(&settings, script);
     go(&home).succeeded();
     let change = &result(&home, "seen")["value"];
@@ -162,9 +162,12 @@ fn a_change_is_read_from_git_whatever_an_agent_says() {
         (&json!(1), &json!(3), &json!(false))
     );
     let file = |path: &str, status: &str, added: u64, removed: u64| json!({ "path": path, "status": status, "added": added, "removed": removed });
-    let mut renamed = file("b.txt", "renamed", 0, 0);
-    renamed["from"] = json!("a.txt");
-    assert_eq!(change["files"], json!([renamed, file("c.txt", "added", 1, 0), file("d.txt", "added", 2, 0)]));
+    let (mut renamed, mut gone) = (file("b.txt", "renamed", 0, 0), file("a.txt", "deleted", 0, 0));
+    (renamed["from"], gone["to"]) = (json!("a.txt"), json!("b.txt"));
+    let mut picture = file("p.bin", "added", 0, 0);
+    picture["is_binary"] = json!(true);
+    let others = [file("c.txt", "added", 1, 0), file("d.txt", "added", 2, 0)];
+    assert_eq!(change["files"], json!([renamed, gone, others[0], others[1], picture]));
 }
 
 #[test]
@@ -298,6 +301,7 @@ const SLOW_ONCE: &str = "if mkdir \"$HOME/.first/come\"; then sleep 300; fi";
 fn slow_once() -> (Home, Vec<String>) {
     let settings = format!("checks:\n{}", check("slow", SLOW_ONCE));
     let home = prepared(&settings, "echo mine >> a.txt");
+    fs::create_dir_all(home.join("user")).unwrap();
     let mut arguments = arguments(&home);
     arguments.extend(["-c", "sandbox.caches=~/.first"].map(str::to_owned));
     (home, arguments)

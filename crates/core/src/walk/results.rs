@@ -10,7 +10,7 @@ use super::{Found, Walk, Way};
 use crate::parking::ParkCode;
 use crate::workflow::answer::{Accepted, Decision};
 use crate::workflow::scope::cut;
-use crate::workflow::step::{Gate, GateBy, Gather, LoopOver, Todo};
+use crate::workflow::step::{Deliver, Gate, GateBy, Gather, LoopOver, Todo};
 use crate::workflow::{Prompt, Step, StepKind};
 
 /// Where a result says what mends it, and the word for what doing it again cannot mend.
@@ -54,11 +54,43 @@ impl<'a> Walk<'a> {
             | StepKind::Loop(_)
             | StepKind::Todo(_)
             | StepKind::Routine(_)
-            | StepKind::Decide(_)
-            | StepKind::Deliver(_) => self.barred(step, result),
+            | StepKind::Decide(_) => self.barred(step, result),
             StepKind::Parallel(_) | StepKind::Spawn(_) => self.after_children(step, result),
+            StepKind::Deliver(deliver) => self.delivered(step, deliver, result),
         };
         self.search(found)
+    }
+
+    /// What was delivered, and what has to be proven again, is for the workflow to go on with. Anything else is for a
+    /// person to see, also where the workflow would look away.
+    fn delivered(&mut self, step: &'a Step, deliver: &Deliver, result: &Value) -> Found<'a> {
+        let outcome = result["outcome"].as_str().unwrap_or("unknown");
+        if let Some(into) = &deliver.into {
+            self.set(BTreeMap::from([(into.clone(), result.clone())]), Vec::new());
+        }
+        match (outcome, &deliver.into) {
+            ("delivered", _) | ("stale", Some(_)) => self.leave(step),
+            (_, _) => Found::Park(step, vec![self.not_delivered(step, outcome, result)]),
+        }
+    }
+
+    fn not_delivered(&self, step: &Step, outcome: &str, result: &Value) -> Reason {
+        let (id, session) = (&step.id, self.session);
+        let code = match (result["code"].as_str().and_then(ParkCode::of), outcome) {
+            (Some(code), _) => code,
+            (None, "stale") => ParkCode::DeliveryStale,
+            (None, "refused") => ParkCode::DeliveryRefused,
+            (None, _) => ParkCode::DeliveryCouldNot,
+        };
+        let because = result["because"].as_str().unwrap_or("nobody said why");
+        let first = match code {
+            ParkCode::ReviewRequired => "have somebody else approve it where the pull request is",
+            _ => "put the cause right",
+        };
+        code.reason(
+            format!("`{id}` did not deliver ({outcome}): {because}"),
+            format!("{first}, then `longhaul session rewind {session} --to {id} --reason TEXT`; nothing is done twice"),
+        )
     }
 
     /// After a gate was opened.

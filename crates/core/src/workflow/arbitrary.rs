@@ -194,7 +194,8 @@ fn leaf_kind(text: BoxedStrategy<String>) -> BoxedStrategy<StepKind> {
         on_failure: OnFailure::Abort,
         into,
     });
-    let deliver = btree_map(word(), value(), 0..4).prop_map(|settings| Deliver { settings });
+    let deliver = (btree_map(word(), value(), 0..4), option::of(var()))
+        .prop_map(|(settings, into)| Deliver { settings, into, pinned: None });
     let decide = prop::sample::select(Policy::ALL.as_slice()).prop_map(|policy| Decide {
         policy,
         with: BTreeMap::from([("classification".to_owned(), json!("{{found}}"))]),

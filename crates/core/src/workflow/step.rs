@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::prompt::Prompt;
 use super::{Budget, DEFAULT_ATTEMPTS, ModelTier};
+use crate::delivery::DeliverySettings;
 use crate::policy::{Policy, Settings};
 
 /// One step. Its id is unique in the workflow, also after routines were expanded (`caller.step`).
@@ -182,6 +183,11 @@ impl StepKind {
             | Self::Decide(_)
             | Self::Deliver(_) => None,
         }
+    }
+
+    /// What the engine delivers for it.
+    pub fn deliver(&self) -> Option<&Deliver> {
+        if let Self::Deliver(deliver) = self { Some(deliver) } else { None }
     }
 
     /// The word that people meet.
@@ -576,4 +582,10 @@ pub struct Decide {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Deliver {
     pub settings: BTreeMap<String, serde_json::Value>,
+    /// The var that the result goes into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// What the settings of the workspace said when the session started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<DeliverySettings>,
 }

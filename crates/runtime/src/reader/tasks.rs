@@ -260,6 +260,7 @@ const fn is_decision(what: &Happened) -> bool {
         | Happened::Continued { .. }
         | Happened::CheckoutMade { .. }
         | Happened::Snapshotted { .. }
-        | Happened::CheckoutRemoved { .. } => false,
+        | Happened::CheckoutRemoved { .. }
+        | Happened::Delivery { .. } => false,
     }
 }

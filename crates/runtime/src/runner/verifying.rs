@@ -215,7 +215,7 @@ impl<'a> Verification<'a> {
         let pinned = match &place.sandbox {
             Some(_) => self.driven.setup.to_vec(),
             // Nobody pinned any for a session that somebody else drives; its `.longhaul/` is what it was all the same.
-            None => system.config().map_err(said)?.checkout.setup,
+            None => self.files.making(system).map_err(said)?.setup,
         };
         let site = SetupSite { directory: path, ports: &self.files.ports };
         let mut perform =

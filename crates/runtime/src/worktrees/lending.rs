@@ -57,7 +57,7 @@ impl System {
             kind: CheckoutKind::Borrowed,
         };
         let checkout = files.snapshots.lend(&new, wanted.onto)?;
-        ready::copy_files(&files.main, &checkout, &self.config()?.checkout.copy, files.secret_files)?;
+        ready::copy_files(&files.main, &checkout, &files.making(self)?.copy, files.secret_files)?;
         Ok(lent)
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use longhaul_core::config::CheckoutConfig;
 use longhaul_core::session::{Rejection, Session};
 use longhaul_events::SessionId;
 use longhaul_git::{
@@ -13,7 +14,7 @@ use super::Place;
 use super::ready::SecretFiles;
 use crate::commands::Commands;
 use crate::error::Error;
-use crate::system::System;
+use crate::system::{Settings, System};
 use crate::workspaces;
 
 /// How deep sessions lie below each other at most; an import may claim anything.
@@ -33,6 +34,8 @@ pub(crate) struct TaskFiles {
     /// Whether files that are secret were given to it.
     pub(crate) secret_files: SecretFiles,
     pub(crate) ports: Vec<u16>,
+    /// The person's checkout, whose settings count.
+    settings: Option<PathBuf>,
     pub(crate) snapshots: Snapshots,
 }
 
@@ -61,6 +64,7 @@ impl System {
                 .is_some_and(|path| longhaul_git::has_path(&main, base.as_str(), path).unwrap_or(false))
         };
         let secrets = secrets.into_iter().filter(|path| !is_known(path)).collect();
+        let settings = main.main_checkout.clone();
         Ok(TaskFiles {
             owner: session.id,
             main,
@@ -70,6 +74,7 @@ impl System {
             secrets,
             secret_files,
             ports: own.ports,
+            settings,
             snapshots,
         })
     }
@@ -98,6 +103,7 @@ impl System {
             secrets: Vec::new(),
             secret_files: if session.taint.is_clean() { SecretFiles::Give } else { SecretFiles::Withhold },
             ports: Vec::new(),
+            settings: Some(PathBuf::from(&found.path)),
             snapshots,
         })
     }
@@ -114,7 +120,7 @@ impl TaskFiles {
             "base": self.start.as_str(),
             "head": change.head.as_ref().map(ObjectId::as_str),
             "tree": change.tree.as_str(),
-            "files": change.files.iter().map(file).collect::<Vec<_>>(),
+            "files": change.files.iter().flat_map(rows).collect::<Vec<_>>(),
             "lines": lines,
             "is_empty": change.files.is_empty(),
             "commits": change.commits,
@@ -125,6 +131,13 @@ impl TaskFiles {
     pub(crate) fn tree(&self) -> Result<ObjectId, Error> {
         let owner = self.owner.to_string();
         Ok(self.snapshots.tree(&self.wanted(&owner))?)
+    }
+
+    /// How fresh checkouts of the repository are made ready, wherever whoever asks stands.
+    pub(crate) fn making(&self, system: &System) -> Result<CheckoutConfig, Error> {
+        let Some(directory) = self.settings.clone() else { return Ok(system.config()?.checkout) };
+        let settings = Settings { directory, ..system.settings().clone() };
+        Ok(System::new(settings).config()?.checkout)
     }
 
     pub(crate) fn head(&self) -> Option<ObjectId> {
@@ -142,7 +155,8 @@ impl TaskFiles {
     }
 }
 
-fn file(file: &FileChange) -> Value {
+/// A file as rules see it. A rename is two rows: where it was is touched as much as where it is.
+fn rows(file: &FileChange) -> Vec<Value> {
     let status = match file.status {
         FileStatus::Added => "added",
         FileStatus::Modified => "modified",
@@ -150,14 +164,17 @@ fn file(file: &FileChange) -> Value {
         FileStatus::Renamed => "renamed",
         FileStatus::TypeChanged => "type_changed",
     };
-    let mut value = json!({
-        "path": file.path.to_string_lossy(),
+    let path = file.path.to_string_lossy();
+    let mut row = json!({
+        "path": path,
         "status": status,
-        "added": file.added,
-        "removed": file.removed,
+        "added": file.added.unwrap_or(0),
+        "removed": file.removed.unwrap_or(0),
     });
-    if let Some(from) = &file.from {
-        value["from"] = json!(from.to_string_lossy());
+    if file.added.is_none() {
+        row["is_binary"] = json!(true);
     }
-    value
+    let Some(from) = file.from.as_ref().map(|from| from.to_string_lossy()) else { return vec![row] };
+    row["from"] = json!(from);
+    vec![row, json!({ "path": from, "status": "deleted", "added": 0, "removed": 0, "to": path })]
 }

@@ -279,7 +279,8 @@ impl SessionRow {
             | SessionEvent::Rewound { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
-            | SessionEvent::CheckoutRemoved { .. } => {}
+            | SessionEvent::CheckoutRemoved { .. }
+            | SessionEvent::Delivery { .. } => {}
         }
     }
 }

@@ -77,6 +77,12 @@ pub(crate) fn told(what: &Happened) -> (String, Vec<String>) {
         Happened::CheckoutRemoved { name, by, because } => {
             (format!("worktree `{name}` was removed by {by}"), vec![because.clone()])
         }
+        Happened::Delivery { step, act, is_done, what } => {
+            let act = act.replace('_', " ");
+            let line =
+                if *is_done { format!("`{step}`: {act} is done") } else { format!("`{step}`: {act} begins") };
+            (line, vec![short(what)])
+        }
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
         }

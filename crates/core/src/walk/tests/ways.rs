@@ -170,9 +170,9 @@ fn work_that_fails_with_nobody_to_see_it_parks_the_session() {
 
 #[test]
 fn kinds_of_later_parts_park_with_a_clear_word() {
-    let text = head("steps:\n  - { id: ship, deliver: { commit: auto } }\n");
+    let text = head("steps:\n  - { id: look, spawn: { workflow: lh.review } }\n");
     let play = Play::of(&text, &json!({}));
-    assert_eq!(play.at(), "parked:ship");
+    assert_eq!(play.at(), "parked:look");
 }
 
 #[test]

@@ -130,6 +130,7 @@ fn step() -> Value {
                 ("comment", any()),
                 ("merge", any()),
                 ("close", any()),
+                ("into", text()),
             ]),
         ),
     ]);
