@@ -22,6 +22,12 @@ pub enum TaskError {
         "{source_name} is being done by task {task} already, so nothing was started; `longhaul task show {task}` tells how far it is"
     )]
     Duplicate { source_name: String, task: TaskId },
+    #[error("ticket #{number} is closed, so nothing was started; open it again first")]
+    TicketClosed { number: u64 },
+    #[error(
+        "pull request #{pull} is open for ticket #{number}, so nothing was started; merge or close it first: {url}"
+    )]
+    PullOpen { number: u64, pull: u64, url: String },
     #[error("task {task} belongs to another repository than this folder; try it again there")]
     Elsewhere { task: TaskId },
     #[error(transparent)]
@@ -51,7 +57,7 @@ impl TaskError {
         match self {
             Self::Rejected(rejection) => rejection.code(),
             Self::NoSuch(_) | Self::Ambiguous { .. } | Self::SessionWithout(_) => "E0252",
-            Self::Duplicate { .. } => "E0253",
+            Self::Duplicate { .. } | Self::TicketClosed { .. } | Self::PullOpen { .. } => "E0253",
             Self::Damaged { .. } => "E0102",
             Self::Elsewhere { .. }
             | Self::Phase(_)
@@ -75,6 +81,8 @@ impl TaskError {
             Self::Rejected(_)
             | Self::SessionWithout(_)
             | Self::Duplicate { .. }
+            | Self::TicketClosed { .. }
+            | Self::PullOpen { .. }
             | Self::Elsewhere { .. }
             | Self::NotPaid { .. }
             | Self::NoProof { .. }
