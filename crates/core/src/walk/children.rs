@@ -245,7 +245,6 @@ pub fn result_vars(workflow: &Workflow) -> Vec<&str> {
         | StepKind::Decide(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
-        | StepKind::Decide(_)
         | StepKind::Deliver(_) => None,
     });
     let engine = steps.iter().rev().filter_map(|step| match &step.kind {
@@ -258,7 +257,6 @@ pub fn result_vars(workflow: &Workflow) -> Vec<&str> {
         | StepKind::Todo(_)
         | StepKind::Routine(_)
         | StepKind::Gate(_)
-        | StepKind::Decide(_)
         | StepKind::Deliver(_) => None,
     });
     outputs.chain(engine).collect()
