@@ -17,6 +17,7 @@ mod init;
 mod log;
 mod man;
 mod mcp;
+mod proof;
 mod redact;
 mod restore;
 mod run;
@@ -81,6 +82,8 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Await(await_::Args),
     #[command(subcommand, hide = true)]
+    Proof(proof::Command),
+    #[command(subcommand, hide = true)]
     Worktree(worktree::Command),
     #[command(subcommand, hide = true)]
     Forge(forge::Command),
@@ -130,6 +133,7 @@ impl Command {
             Self::Stop(args) => stop::run(context, args),
             Self::Spawn(args) => spawn::run(context, args),
             Self::Await(args) => await_::run(context, args),
+            Self::Proof(command) => command.run(context),
             Self::Worktree(command) => command.run(context),
             Self::Forge(command) => command.run(context),
             Self::Artifact(command) => command.run(context),

@@ -46,6 +46,8 @@ pub struct Task {
     pub priority: Priority,
     pub deadline: Option<Timestamp>,
     pub budget: Option<Caps>,
+    /// What all of it may cost, if a person said so after it was opened.
+    pub money_micros: Option<u64>,
     pub by: String,
     /// The root sessions, the newest last.
     pub attempts: Vec<SessionId>,
@@ -231,6 +233,7 @@ impl Task {
             priority: *priority,
             deadline: *deadline,
             budget: *budget,
+            money_micros: None,
             by: by.clone(),
             attempts: Vec::new(),
             cancelled: None,
@@ -258,7 +261,10 @@ impl Task {
         match change {
             TaskChange::Priority(priority) => self.priority = *priority,
             TaskChange::Deadline(deadline) => self.deadline = *deadline,
-            TaskChange::Budget(caps) => self.budget = Some(*caps),
+            TaskChange::Budget(caps) => {
+                self.budget = Some(*caps);
+                self.money_micros = Some(caps.task_money_micros);
+            }
         }
     }
 

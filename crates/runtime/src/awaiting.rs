@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use longhaul_core::outcome::Outcome;
-use longhaul_core::session::{At, Session};
+use longhaul_core::session::Session;
 use longhaul_events::SessionId;
 use longhaul_store::watch::Watcher;
 use serde_json::Value;
@@ -34,11 +34,13 @@ impl System {
     ) -> Result<Awaited, Error> {
         let has_time = || until.is_none_or(|until| Instant::now() < until);
         let session = commands.load_session(id)?;
-        if session.agent.is_some() && !is_done_by_parent(commands, &session)? {
+        // Whoever drives the session above drives what works in its files, so nobody else is started for it.
+        let is_led = session.parent.is_some() && session.workplace.is_none();
+        if session.agent.is_some() && !is_led {
             self.follow(commands, id, &mut || has_time())?;
         } else {
             let mut watcher = Watcher::polling(&self.places().data)?;
-            while commands.load_session(id)?.outcome().is_none() && has_time() {
+            while commands.halted(&commands.load_session(id)?)?.is_none() && has_time() {
                 watcher.wait(LOOK_EVERY)?;
             }
         }
@@ -47,16 +49,16 @@ impl System {
             Some(_) => commands.result_of(&session)?,
             None => Value::Null,
         };
-        Ok(Awaited { session: id, outcome: session.outcome(), result })
+        Ok(Awaited { session: id, outcome: commands.halted(&session)?, result })
     }
 }
 
-/// Whoever drives the parent drives what its step led to, so nobody else is started for it.
-fn is_done_by_parent(commands: &Commands, session: &Session) -> Result<bool, Error> {
-    let Some(parent) = session.parent else { return Ok(false) };
-    match commands.load_session(parent) {
-        Ok(parent) => Ok(matches!(parent.at, At::Work(_))),
-        Err(Error::UnknownSession(_)) => Ok(false),
-        Err(error) => Err(error),
+impl Commands {
+    /// How a session came out, or for what it or one below it waits; `None` while it goes on.
+    fn halted(&self, session: &Session) -> Result<Option<Outcome>, Error> {
+        match session.outcome() {
+            Some(outcome) => Ok(Some(outcome)),
+            None => Ok(self.waits_for(session.id)?.and_then(|waits| waits.outcome)),
+        }
     }
 }

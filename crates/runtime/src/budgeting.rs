@@ -24,8 +24,8 @@ impl System {
         Ok(caps)
     }
 
-    /// Gives a session other caps, as in `tokens=100k`, and goes on with it if it was parked for want of them. Those of
-    /// its task and of the day are taken from the settings anew. A person's to do.
+    /// Gives a session other caps, as in `tokens=100k`, and goes on with it if it was parked for want of them. That of the
+    /// day is taken from the settings anew, and so is that of its task unless a person gave it one. A person's to do.
     pub fn change_budget(&self, commands: &Commands, id: SessionId, text: &str) -> Result<(), Error> {
         terminal::refuse_agents()?;
         let session = commands.load_session(id)?;
@@ -36,7 +36,9 @@ impl System {
             return Err(Error::Driven(DrivenError::NotDriven { id, lacks: "budget of ours" }));
         }
         let settings = self.config()?.caps;
-        let (task_money_micros, day_money_micros) = (settings.task_money_micros, settings.day_money_micros);
+        let given = commands.task_of(&session)?.and_then(|task| task.money_micros);
+        let task_money_micros = given.unwrap_or(settings.task_money_micros);
+        let day_money_micros = settings.day_money_micros;
         let now = Caps { task_money_micros, day_money_micros, ..session.caps.unwrap_or(settings) };
         let caps = budget::changed(now, text)?;
         self.give_budget(commands, &session, &NewBudget { caps, by: terminal::user_name() })

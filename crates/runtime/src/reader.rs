@@ -9,7 +9,7 @@ mod following;
 mod gates;
 mod living;
 mod long_notes;
-mod paying;
+pub(crate) mod paying;
 mod progress;
 mod ranking;
 mod recording;
@@ -55,7 +55,7 @@ const BATCH: usize = 500;
 #[derive(Debug)]
 pub struct Reader {
     store: Arc<SqliteLog>,
-    views: Views,
+    views: Arc<Views>,
 }
 
 /// One event as it is shown.
@@ -94,7 +94,12 @@ pub struct WorkspaceView {
 
 impl Reader {
     pub(crate) fn new(store: Arc<SqliteLog>) -> Self {
-        Self { views: Views::new(store.folder()), store }
+        Self { views: Arc::new(Views::new(store.folder())), store }
+    }
+
+    /// Over views that somebody has open already.
+    pub(crate) const fn with(store: Arc<SqliteLog>, views: Arc<Views>) -> Self {
+        Self { store, views }
     }
 
     pub fn sessions(&self) -> Result<Vec<SessionRow>, Error> {

@@ -31,6 +31,7 @@ mod wait;
 mod watch;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use longhaul_core::config::SetupCommand;
@@ -50,7 +51,7 @@ use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
 use crate::workers;
 pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Visits, Who};
-use crew::Crew;
+use crew::{Crew, Shell};
 use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_dead, is_driven};
@@ -102,7 +103,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
     let token = Token::random();
     // Whoever works on the session sees it, and whatever they say is stored.
     let system = &system.keeping_secret(TOKEN_VARIABLE, token.reveal());
-    let commands = system.commands()?;
+    let commands = Arc::new(system.commands()?);
     let label = SessionLabel::of(id, &system.places().data)?;
     let mut crew = match Crew::of(system, &commands, id, &token) {
         Ok(crew) => crew,
@@ -125,7 +126,8 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         let opened = piece
             .crew()
             .map(|crew| {
-                crew.open_gateway(system, gateway::Driven { session: id, driver: epoch }, &token, &label)
+                let shell = Shell { system, commands: &commands };
+                crew.open_gateway(shell, gateway::Driven { session: id, driver: epoch }, &token, &label)
             })
             .transpose();
         let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
@@ -133,7 +135,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
         let commands = &commands;
-        let driven = Driven { system, commands, id, epoch, label, sandbox, setup, stopwatch, owner };
+        let driven = Driven { system, commands, id, epoch, label, sandbox, stopwatch, setup, owner };
         // Closed when this piece of work is done.
         let _gateway = match opened {
             Ok(gateway) => gateway,

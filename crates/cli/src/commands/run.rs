@@ -6,8 +6,8 @@ mod watch;
 
 use std::process::ExitCode;
 
-use longhaul_runtime::types::TaskSource;
-use longhaul_runtime::{Drive, TaskOrigin, terminal};
+use longhaul_runtime::types::{Taint, TaskSource};
+use longhaul_runtime::{Drive, NewDrive, System, TaskOrigin, Ticket, terminal};
 use serde::Serialize;
 
 use super::hired::{Hired, REHEARSAL};
@@ -27,8 +27,12 @@ use watch::Watch;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// What is wanted, in your words; `-` reads standard input, `@FILE` a file.
-    #[arg(value_name = "GOAL", required_unless_present = "workflow", conflicts_with = "workflow")]
+    #[arg(value_name = "GOAL", required_unless_present_any = ["workflow", "issue"], conflicts_with = "workflow")]
     wanted: Option<String>,
+
+    /// Do what this ticket of the repository's forge says, instead of a goal. Its text counts as from outside.
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["workflow", "wanted"])]
+    issue: Option<u64>,
 
     /// The pipeline that leads there, instead of `pipeline.default`.
     #[arg(long, value_name = "ID", conflicts_with = "workflow")]
@@ -59,6 +63,24 @@ pub(crate) struct Args {
     watch: bool,
 }
 
+impl Args {
+    /// What is to be started.
+    fn drive(&self, system: &System) -> Result<NewDrive, CliError> {
+        let workflow = match self.workflow.clone().or_else(|| self.pipeline.clone()) {
+            Some(named) => named,
+            None => system.config()?.pipeline_default,
+        };
+        let task = |source| TaskOrigin { until: self.until.clone(), ..TaskOrigin::of(source) };
+        if let Some(number) = self.issue {
+            let Ticket { goal, source } = system.ticket(number)?;
+            let new = self.hired.drive(&workflow, goal, task(source))?;
+            return Ok(NewDrive { taint: Taint::Outside, ..new });
+        }
+        let goal = self.wanted.as_deref().or(self.goal.as_deref()).unwrap_or_default();
+        self.hired.drive(&workflow, input::text("the goal", goal)?, task(TaskSource::CLI))
+    }
+}
+
 /// What scripts get of a run that is under way.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -77,15 +99,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if args.watch && context.output.format() == Format::Json {
         return Err(CliError::WatchWithJson);
     }
-    let goal = args.wanted.as_deref().or(args.goal.as_deref()).unwrap_or_default();
-    let goal = input::text("the goal", goal)?;
     let system = context.system()?;
-    let task = TaskOrigin { until: args.until.clone(), ..TaskOrigin::of(TaskSource::CLI) };
-    let workflow = match args.workflow.clone().or_else(|| args.pipeline.clone()) {
-        Some(named) => named,
-        None => system.config()?.pipeline_default,
-    };
-    let new = args.hired.drive(&workflow, goal, task)?;
+    let new = args.drive(&system)?;
     let commands = system.commands()?;
     // Ctrl-C while the worktree is made stops the session too, and does not leave it to itself.
     if !args.detach {

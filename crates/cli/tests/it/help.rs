@@ -92,6 +92,8 @@ fn every_command_is_listed_with_one_line() {
         longhaul stop                    End a session or a whole task for good, with every process that runs for it
         longhaul spawn                   Start a session that an agent does, print its id, and return at once; `longhaul await` waits for it
         longhaul await                   Wait until sessions go no further by themselves; tell how each came out, and its typed result
+        longhaul proof show              Show what was checked of a task's change, criterion by criterion, and what came of it
+        longhaul proof verify            Judge a proof, as JSON or as an in-toto statement: is it whole, is it about this repository, is it what this log has
         longhaul worktree info           Show what is known about a worktree: task, branch, base, phase, rules
         longhaul worktree list           List the worktrees of this repository
         longhaul worktree new            Make a worktree for a session, from the newest commit of the base branch
@@ -217,7 +219,7 @@ const EVERY_COMMAND: &str = "
     session-advance session-show session-list session-resume session-checkpoint session-rewind
     session-continue session-steer session-tail session-record session-replay session-cancel session-export
     session-import gate gate-list gate-show gate-approve
-    gate-reject stop spawn await worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
+    gate-reject stop spawn await proof proof-show proof-verify worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
     forge forge-init forge-issue forge-issue-new forge-issue-list forge-issue-show forge-issue-close forge-pr forge-pr-list forge-pr-show forge-pr-review
     artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
     log-export log-import gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man

@@ -2,11 +2,12 @@
 
 use std::fs;
 
+use longhaul_runtime::forge::{Forge as _, LocalForge, NewPull, Readiness};
 use serde_json::{Value, json};
 
 use crate::run::{arguments, prepared, words, worktree_has};
 use crate::running::wait_until;
-use crate::support::{Home, Outcome};
+use crate::support::{Home, Outcome, git};
 use crate::walking::{TWO_STEPS, advance, handle, id, one, start, workflow};
 
 const QUICK: &str = "
@@ -287,4 +288,93 @@ fn an_id_may_be_shortened_and_what_is_unknown_is_said() {
     start(&home, "team.two", "two");
     let both = home.longhaul(&["task", "show", "t-"]);
     assert!(both.code == Some(2) && both.stderr.contains("several tasks"), "{both}");
+}
+
+#[test]
+fn a_task_without_a_proof_says_so() {
+    let home = Home::new();
+    workflow(&home, "team.two.yml", TWO_STEPS);
+    start(&home, "team.two", "the login");
+    let none = home.longhaul(&["proof", "show", word(&task(&home), "id")]);
+    assert!(none.code == Some(3) && none.stderr.contains("has no proof yet"), "{none}");
+}
+
+const TOP: &str = "longhaul: 1\nid: team.top\nname: Top\nversion: 1.0.0\nsteps:\n\
+    \x20 - { id: hand, spawn: { workflow: team.leaf, goal: below } }\n";
+const LEAF: &str = "longhaul: 1\nid: team.leaf\nname: Leaf\nversion: 1.0.0\nsteps:\n\
+    \x20 - { id: do, prompt: Do it. }\n\
+    \x20 - { id: sure, gate: { by: person, question: Really? } }\n";
+
+#[test]
+fn a_task_waits_when_a_session_below_its_root_does_and_whoever_watches_sees_both() {
+    let home =
+        prepared("cassette: 1\nturns:\n  - { match: { step: do }, complete: { notes: Done below. } }\n");
+    workflow(&home, "team.top.yml", TOP);
+    workflow(&home, "team.leaf.yml", LEAF);
+    let cassette = home.join("run.yml").display().to_string();
+    let words = ["run", "lead it", "--pipeline", "team.top", "--cassette", &cassette, "--watch"];
+    let watched = home.run(&words).inside("repo").go();
+    assert!(watched.stderr.contains("\n  team.leaf: "), "{watched}");
+    let waits = task(&home);
+    let sessions = home.longhaul(&["session", "list", "--json"]).rows();
+    let leaf = sessions.iter().find(|row| row["workflow"] == "team.leaf").unwrap();
+    assert_eq!((word(&waits, "state"), word(&waits, "waits_for")), ("waits", word(leaf, "id")), "{waits:#}");
+    assert_eq!((&leaf["task"], word(&waits["outcome"], "reason")), (&waits["id"], "gate"));
+    let shown = home.longhaul(&["task", "show", word(&waits, "id"), "--why"]).succeeded().stdout;
+    let gate = format!("team.leaf ({}): gate {}", word(leaf, "id"), word(leaf, "id"));
+    assert!(shown.contains(&gate) && shown.contains(&format!("waits for {}", word(leaf, "id"))), "{shown}");
+    let root = word(&waits, "session");
+    let awaited = home.longhaul(&["await", root, "--json"]);
+    assert_eq!((awaited.code, &one(&awaited)["outcome"]["reason"]), (Some(3), &json!("gate")), "{awaited}");
+    home.longhaul(&["task", "cancel", word(&waits, "id"), "--now"]).succeeded();
+    let rows = home.longhaul(&["session", "list", "--all", "--json"]).rows();
+    assert!(rows.iter().all(|row| row["state"] == "cancelled"), "{rows:?}");
+}
+
+#[test]
+fn a_ticket_is_done_by_one_task_and_not_while_a_pull_request_is_open_for_it() {
+    let home = prepared(ENDLESS);
+    let repository = home.join("repo");
+    home.longhaul(&["forge", "init", "forge.git"]).succeeded();
+    let forge = home.join("forge.git").display().to_string();
+    let cassette = home.join("run.yml").display().to_string();
+    let words = ["-c", "pipeline.default=team.fix", "run", "--cassette", &cassette, "--json", "--issue"];
+    let run = |number: &str| home.run(&[&words[..], &[number, "--detach"]].concat()).inside("repo").go();
+    let nowhere = run("1");
+    assert!(nowhere.code != Some(0) && nowhere.stderr.contains("no remote"), "{nowhere}");
+    git(&repository, &["remote", "add", "origin", &forge]);
+    git(&repository, &["push", "--quiet", "origin", "main"]);
+    let new = ["forge", "issue", "new", "The login fails", "--body", "Always.", "--forge", &forge];
+    home.longhaul(&new).succeeded();
+    run("1").succeeded();
+    let open = task(&home);
+    assert_eq!(
+        word(&open, "source"),
+        format!("forge:{forge}#1").replace(home.path.to_str().unwrap(), "[HOME]")
+    );
+    assert_eq!(word(&open, "goal"), "The login fails\n\nAlways.");
+    let shown = home.longhaul(&["session", "show", word(&open, "session")]).succeeded().stdout;
+    assert!(shown.contains("comes from outside"), "{shown}");
+    let twice = run("1");
+    assert_eq!(twice.code, Some(3), "{twice}");
+    assert!(twice.stderr.contains(&format!("is being done by task {}", word(&open, "id"))), "{twice}");
+    home.longhaul(&["task", "cancel", word(&open, "id"), "--now"]).succeeded();
+    let local = LocalForge::find(&forge, "ada").unwrap();
+    git(&repository, &["push", "--quiet", "origin", "main:mended"]);
+    let (title, body) = ("Mend it".to_owned(), "Fixes #1".to_owned());
+    let (head, base, readiness) = ("mended".to_owned(), "main".to_owned(), Readiness::Ready);
+    local.open_pull(&NewPull { title, body, head, base, readiness }).unwrap();
+    let pull = run("1");
+    assert!(pull.code == Some(3) && pull.stderr.contains("is open for ticket #1"), "{pull}");
+    home.longhaul(&["forge", "issue", "new", "Another", "--forge", &forge]).succeeded();
+    let number = local.issues(None).unwrap().iter().map(|issue| issue.number).max().unwrap();
+    local.close_issue(number).unwrap();
+    let closed = run(&number.to_string());
+    assert!(
+        closed.code == Some(3) && closed.stderr.contains("is closed, so nothing was started"),
+        "{closed}"
+    );
+    let missing = run("99");
+    assert!(missing.code == Some(3) && missing.stderr.contains("E0920"), "{missing}");
+    assert_eq!(tasks(&home).len(), 1);
 }

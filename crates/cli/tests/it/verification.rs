@@ -1,6 +1,7 @@
 //! What is seen, not said: changes read from git, checks on the merge result, proofs from what is on record.
 
 mod proof;
+mod shown;
 
 use std::fs;
 use std::path::{Path, PathBuf};

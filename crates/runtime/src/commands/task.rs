@@ -140,6 +140,15 @@ impl Commands {
         Task::fold(id, &events).ok_or_else(|| TaskError::NoSuch(id.to_string()).into())
     }
 
+    /// The task of a session. A session from elsewhere may name one that is not here.
+    pub(crate) fn task_of(&self, session: &Session) -> Result<Option<Task>, Error> {
+        match session.task.map(|task| self.load_task(task)) {
+            Some(Ok(task)) => Ok(Some(task)),
+            Some(Err(Error::Task(TaskError::NoSuch(_)))) | None => Ok(None),
+            Some(Err(error)) => Err(error),
+        }
+    }
+
     /// Where in the log the first decision of a stream stands.
     pub(crate) fn first_position(&self, stream: StreamId) -> Result<Option<Position>, Error> {
         let first = self.recorder.log.read(stream, Seq(0), 1)?;

@@ -22,6 +22,12 @@ pub enum TaskError {
         "{source_name} is being done by task {task} already, so nothing was started; `longhaul task show {task}` tells how far it is"
     )]
     Duplicate { source_name: String, task: TaskId },
+    #[error("ticket #{number} is closed, so nothing was started; open it again first")]
+    TicketClosed { number: u64 },
+    #[error(
+        "pull request #{pull} is open for ticket #{number}, so nothing was started; merge or close it first: {url}"
+    )]
+    PullOpen { number: u64, pull: u64, url: String },
     #[error("task {task} belongs to another repository than this folder; try it again there")]
     Elsewhere { task: TaskId },
     #[error(transparent)]
@@ -40,6 +46,10 @@ pub enum TaskError {
         "task {task} has no proof yet; it gets one when its pipeline comes to it, see `longhaul task show {task}`"
     )]
     NoProof { task: TaskId },
+    #[error(
+        "the var `proof` of task {task} is no proof: {problem}; its pipeline has to gather it with `kind: proof`"
+    )]
+    BadProof { task: TaskId, problem: String },
 }
 
 impl TaskError {
@@ -47,7 +57,7 @@ impl TaskError {
         match self {
             Self::Rejected(rejection) => rejection.code(),
             Self::NoSuch(_) | Self::Ambiguous { .. } | Self::SessionWithout(_) => "E0252",
-            Self::Duplicate { .. } => "E0253",
+            Self::Duplicate { .. } | Self::TicketClosed { .. } | Self::PullOpen { .. } => "E0253",
             Self::Damaged { .. } => "E0102",
             Self::Elsewhere { .. }
             | Self::Phase(_)
@@ -55,7 +65,8 @@ impl TaskError {
             | Self::BadChange { .. }
             | Self::BadBudget { .. }
             | Self::NotPaid { .. }
-            | Self::NoProof { .. } => "E0251",
+            | Self::NoProof { .. }
+            | Self::BadProof { .. } => "E0251",
         }
     }
 
@@ -70,9 +81,12 @@ impl TaskError {
             Self::Rejected(_)
             | Self::SessionWithout(_)
             | Self::Duplicate { .. }
+            | Self::TicketClosed { .. }
+            | Self::PullOpen { .. }
             | Self::Elsewhere { .. }
             | Self::NotPaid { .. }
-            | Self::NoProof { .. } => Kind::Refused,
+            | Self::NoProof { .. }
+            | Self::BadProof { .. } => Kind::Refused,
             Self::Damaged { .. } => Kind::Environment,
         }
     }

@@ -1,15 +1,20 @@
 //! Tasks as they are shown: what was asked for, how far it is, and what it cost with all that it led to.
 
-use longhaul_core::outcome::{Live, Outcome};
+use longhaul_core::outcome::Live;
+use longhaul_core::proof::Proof;
 use longhaul_core::session::Spent;
 use longhaul_core::task::{Newest, Task, TaskState};
 use longhaul_core::time::rfc3339;
 use longhaul_events::{SessionId, TaskEvent, TaskId, Timestamp};
-use longhaul_store::views::{SessionRow, SessionStatus, TaskRow, Waiting};
+use longhaul_store::views::{SessionRow, SessionStatus, TaskRow};
 use serde_json::Value;
 
 use super::{Happened, Reader, Telling, live_of, outcome_of};
 use crate::error::{Error, TaskError};
+use crate::trees::{WaitsFor, waits_for};
+
+/// The var that holds what was proven.
+const PROOF: &str = "proof";
 
 /// How many of several that fit are named.
 const MOST_NAMED: usize = 5;
@@ -107,10 +112,18 @@ impl Reader {
     }
 
     /// A var of the session of a task's newest attempt; `None` if it has none of that name.
-    pub fn var_of_task(&self, view: &TaskView, name: &str) -> Result<Option<Value>, Error> {
+    fn var_of_task(&self, view: &TaskView, name: &str) -> Result<Option<Value>, Error> {
         let Some(root) = view.task.root() else { return Ok(None) };
         let Some(session) = self.session(root)? else { return Ok(None) };
         session.vars.get(name).map(|content| self.value(content)).transpose()
+    }
+
+    /// The proof of a task's change, as the session of its newest attempt has it.
+    pub fn proof_of_task(&self, view: &TaskView) -> Result<Proof, Error> {
+        let task = view.id;
+        let value = self.var_of_task(view, PROOF)?.ok_or(TaskError::NoProof { task })?;
+        let proof = serde_json::from_value(value);
+        proof.map_err(|error| TaskError::BadProof { task, problem: error.to_string() }.into())
     }
 
     /// Every decision of a task and of all its sessions with its because, in the order in which they were made.
@@ -176,30 +189,15 @@ fn newest(root: Option<&SessionRow>, sessions: &[SessionRow]) -> (Option<Session
     match (&root.status, outcome_of(root)) {
         (SessionStatus::Closed(_), Some(outcome)) => (None, Newest::Closed(outcome)),
         (SessionStatus::Open, Some(outcome)) => (None, Newest::Halted(outcome)),
-        (SessionStatus::Open, None) if root.waiting == Waiting::Work => match halted_below(root, sessions) {
-            Some((id, outcome)) => (Some(id), Newest::Halted(outcome)),
+        (SessionStatus::Open, None) => match waits_for(sessions, root, 0) {
+            Some(WaitsFor { session, outcome: Some(outcome), .. }) => {
+                (Some(session), Newest::Halted(outcome))
+            }
+            Some(WaitsFor { session, outcome: None, .. }) => (Some(session), Newest::GoesOn),
             None => (None, Newest::GoesOn),
         },
-        (SessionStatus::Open | SessionStatus::Closed(_), None) => (None, Newest::GoesOn),
+        (SessionStatus::Closed(_), None) => (None, Newest::GoesOn),
     }
-}
-
-/// Somebody below who is open and waits, while nobody else below is at work.
-fn halted_below(root: &SessionRow, sessions: &[SessionRow]) -> Option<(SessionId, Outcome)> {
-    let mut below = vec![root.id];
-    for row in sessions {
-        // Whoever is below was opened later.
-        if row.parent.is_some_and(|parent| below.contains(&parent)) && !below.contains(&row.id) {
-            below.push(row.id);
-        }
-    }
-    let open = sessions
-        .iter()
-        .filter(|row| row.id != root.id && below.contains(&row.id) && row.status == SessionStatus::Open);
-    let leaves: Vec<&SessionRow> = open.filter(|row| row.waiting != Waiting::Work).collect();
-    let waits: Vec<(SessionId, Outcome)> =
-        leaves.iter().filter_map(|row| Some((row.id, outcome_of(row)?))).collect();
-    if waits.len() < leaves.len() { None } else { waits.into_iter().next() }
 }
 
 /// The sum of two.

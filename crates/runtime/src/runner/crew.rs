@@ -49,6 +49,13 @@ pub(super) struct Crew {
     pub(super) owner: Option<SessionId>,
 }
 
+/// What a runner works with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shell<'a> {
+    pub(super) system: &'a System,
+    pub(super) commands: &'a Arc<Commands>,
+}
+
 /// Who answers turns.
 #[derive(Debug)]
 enum Agents {
@@ -101,14 +108,15 @@ impl Crew {
     /// Opens the way out of the walls, for as long as this process drives.
     pub(super) fn open_gateway(
         &mut self,
-        system: &System,
+        shell: Shell<'_>,
         driven: gateway::Driven,
         token: &Token,
         label: &SessionLabel,
     ) -> Result<Gateway, Error> {
+        let Shell { system, commands } = shell;
         let (upstreams, meter): (_, Arc<dyn Meter>) = match &mut self.agents {
             Agents::Rehearsal(_) => (Upstreams::new(), Arc::new(Unmetered)),
-            Agents::Staff(office) => office.open(system, driven)?,
+            Agents::Staff(office) => office.open(system, commands, driven)?,
         };
         let way = WayOut { system, driven, reach: &self.reach, token, upstreams, meter };
         let Opened { gateway, sandbox, socket, port } = way.open(self.walls.clone())?;

@@ -37,7 +37,7 @@ impl Driven<'_> {
         let (reviews, audits) = (vars.own("reviews")?, vars.own("audits")?);
         let audit_rule = vars.own("audit_rule")?;
         let record = Record {
-            task: None,
+            task: vars.line.last().and_then(|root| root.task).map(|task| task.to_string()),
             session: root.to_string(),
             goal: self.commands.goal_of(root)?,
             start: files.start.to_string(),

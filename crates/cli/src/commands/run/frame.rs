@@ -178,6 +178,7 @@ fn cut(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_runtime::ProgressTail;
     use longhaul_runtime::types::StepId;
 
     use super::*;
@@ -197,6 +198,10 @@ mod tests {
     }
 
     fn shown(room: Room, steps: &[StepProgress]) -> Vec<String> {
+        shown_with(room, steps, &[])
+    }
+
+    fn progress(steps: &[StepProgress]) -> SessionProgress {
         let progress = serde_json::json!({
             "steps": steps,
             "now": Now::Calling { turn: 2, tool: "bash".to_owned() },
@@ -207,10 +212,14 @@ mod tests {
             "started_at": 0,
             "changed_at": 0,
         });
-        let progress: SessionProgress = serde_json::from_value(progress).unwrap();
+        serde_json::from_value(progress).unwrap()
+    }
+
+    fn shown_with(room: Room, steps: &[StepProgress], below: &[ProgressBelow]) -> Vec<String> {
+        let progress = progress(steps);
         let goal = "fix it\u{1b}[2J\nand more";
         let spent = progress.spent;
-        frame(&Picture { goal, progress: &progress, below: &[], spent, now: Timestamp(3_700_000), room })
+        frame(&Picture { goal, progress: &progress, below, spent, now: Timestamp(3_700_000), room })
     }
 
     fn three() -> Vec<StepProgress> {
@@ -230,6 +239,30 @@ mod tests {
                 "1 of 3 steps, 12 turns, 0 in, 0 out, 1.50usd, 1:01:40",
                 "  look    [##########]  done, 0:05",
                 "  change  [#####-----]  turn 2, bash, 1:00:45",
+                "  check   [----------]",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_sessions_that_a_step_led_to_stand_below_it() {
+        let child = |at: &str, workflow: &str, steps: &[StepProgress]| {
+            let mut tail = ProgressTail::of("s-0123456789abc".parse().unwrap());
+            tail.progress = progress(steps);
+            ProgressBelow { step: StepId(at.to_owned()), workflow: workflow.to_owned(), tail }
+        };
+        let mut coding = child("change", "lh.coding", &[step("implement", StepState::AtWork)]);
+        coding.tail.below = vec![child("implement", "lh.deep", &[])];
+        let mut done = child("look", "lh.classify", &[step("judge", StepState::Done)]);
+        done.tail.progress.now = Now::Over { outcome: CloseOutcome::Completed };
+        assert_eq!(
+            shown_with(Room { lines: 24, letters: 80 }, &three(), &[coding, done])[2..],
+            [
+                "  look    [##########]  done, 0:05",
+                "    lh.classify: done",
+                "  change  [#####-----]  turn 2, bash, 1:00:45",
+                "    lh.coding: `implement`, turn 2, bash, 1:00:40",
+                "      lh.deep: turn 2, bash",
                 "  check   [----------]",
             ]
         );
