@@ -438,6 +438,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     }
     let checkout = checkout::resolve(layers, &mut rows)?;
     let sandbox = sandbox::resolve(&rows)?;
+    let policy = policy::resolve(&rows)?;
     Ok(Config {
         agents: agents::resolve(&rows)?,
         bindings,
@@ -447,8 +448,8 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
         checkout,
         caps: budget::resolve(&rows)?,
-        policy: policy::resolve(&rows)?,
-        delivery: identity::resolve(&rows)?,
+        delivery: identity::resolve(&rows, &policy.merge)?,
+        policy,
         sandbox,
         rows,
     })

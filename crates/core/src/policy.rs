@@ -90,7 +90,7 @@ impl Policy {
         const CHANGE: Input = always("change");
         match self {
             Self::Routing => const { &[CLASSIFICATION] },
-            Self::Recheck => const { &[CLASSIFICATION, CHANGE] },
+            Self::Recheck => const { &[CLASSIFICATION, CHANGE, optional("last")] },
             Self::Audits => const { &[CLASSIFICATION, CHANGE, optional("review")] },
             Self::Intent => const { &[always("intent"), CLASSIFICATION] },
             Self::Scope => const { &[always("intent"), CHANGE] },

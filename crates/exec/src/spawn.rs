@@ -36,8 +36,9 @@ pub(crate) fn spawn(program: &Program, mark: &Mark) -> Result<Spawned, Error> {
     Ok(Spawned { child, walls: None })
 }
 
-/// Starts a program that outlives us: no pipes, no supervision, and of all marks only its own label. It must
-/// leave our session itself.
+/// Starts a program that outlives us: no pipes, no supervision, and of all marks only its own label. It is in a session of
+/// its own before it begins: a terminal that is closed a moment after we end would take it along otherwise.
+#[expect(unsafe_code, reason = "nothing safe is run between the two halves of starting; this makes one call")]
 pub(crate) fn detach(program: &Program) -> Result<u32, Error> {
     if let Some(directory) = &program.directory {
         check(program, directory)?;
@@ -48,6 +49,10 @@ pub(crate) fn detach(program: &Program) -> Result<u32, Error> {
         None => command.env_remove(mark::VARIABLE),
     };
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // SAFETY: it allocates nothing, takes no lock and touches no memory of ours.
+    unsafe {
+        command.pre_exec(|| rustix::process::setsid().map(drop).map_err(io::Error::from));
+    }
     command.spawn().map(|child| child.id()).map_err(|source| explain(program, source))
 }
 

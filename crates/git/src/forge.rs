@@ -152,7 +152,7 @@ impl Bare {
         merging: &Merging<'_>,
     ) -> Result<ObjectId, Error> {
         let mut git = self.git();
-        let date = format!("{} +0000", merging.at_s);
+        let date = format!("@{} +0000", merging.at_s);
         for role in ["AUTHOR", "COMMITTER"] {
             git = git
                 .variable(&format!("GIT_{role}_NAME"), &merging.by.name)

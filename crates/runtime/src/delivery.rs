@@ -56,9 +56,8 @@ pub(crate) fn deliver(by: Delivering<'_>, step: &Deliver, order: &WorkOrder) -> 
     };
     let mut delivery = Delivery::new(by, ground, order)?;
     match delivery.run() {
-        Ok(end) => Ok(delivery.result(&end)),
+        Ok(end) | Err(Trouble::Ends(end)) => Ok(delivery.result(&end)),
         Err(Trouble::Own(error)) => Err(error),
-        Err(Trouble::Ends(end)) => Ok(delivery.result(&end)),
         Err(Trouble::BaseMoved) => Ok(delivery.result(&keeps_moving())),
     }
 }
@@ -219,13 +218,13 @@ impl<'a> Delivery<'a> {
             Some(RecordedAct { receipt: Some(receipt), .. }) if plan.receipt == Holds::ForEver => {
                 return Ok(receipt);
             }
-            Some(RecordedAct { receipt: Some(receipt), .. }) => {
-                if tried(&mut || look(&self.ground))?.is_some() {
-                    return Ok(receipt);
-                }
+            Some(RecordedAct { receipt: Some(receipt), .. })
+                if tried(&mut || look(&self.ground))?.is_some() =>
+            {
+                return Ok(receipt);
             }
             Some(RecordedAct { receipt: None, .. }) => is_open = true,
-            None => {}
+            Some(RecordedAct { receipt: Some(_), .. }) | None => {}
         }
         if !is_open {
             self.record_intent(plan)?;
@@ -236,7 +235,12 @@ impl<'a> Delivery<'a> {
                 match look(&self.ground) {
                     Ok(Some(receipt)) => return self.record_receipt(plan, receipt, Found::Before),
                     Ok(None) => {}
-                    Err(failure) => self.wait_or_give_up(failure, tries)?,
+                    // Who could not look must not act.
+                    Err(failure) => {
+                        self.wait_or_give_up(failure, tries)?;
+                        tries += 1;
+                        continue;
+                    }
                 }
             }
             match act(&self.ground) {

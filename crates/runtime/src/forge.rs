@@ -21,13 +21,12 @@ impl System {
 
     /// The forge at a path, or the one that the repository here has for its remote, asked by an account.
     pub fn find_forge(&self, path: Option<&Path>, account: &str) -> Result<LocalForge, Error> {
-        let address = match path {
-            Some(path) => self.directory().join(path).to_string_lossy().into_owned(),
-            None => {
-                let located = workspaces::locate(self.directory())?;
-                let address = longhaul_git::remote_address(&located.repository)?;
-                address.ok_or_else(|| Error::NoForge("the repository here has no remote".to_owned()))?
-            }
+        let address = if let Some(path) = path {
+            self.directory().join(path).to_string_lossy().into_owned()
+        } else {
+            let located = workspaces::locate(self.directory())?;
+            let address = longhaul_git::remote_address(&located.repository)?;
+            address.ok_or_else(|| Error::NoForge("the repository here has no remote".to_owned()))?
         };
         LocalForge::find(&address, account)
             .ok_or_else(|| Error::NoForge(format!("`{address}` is no forge on this machine")))

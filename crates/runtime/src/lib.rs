@@ -23,6 +23,7 @@ mod hiring;
 pub mod leaf;
 pub mod maintenance;
 mod metering;
+mod opening;
 mod places;
 mod proofs;
 mod reader;
@@ -35,7 +36,7 @@ mod room;
 mod runner;
 pub mod sandbox;
 mod secrets;
-mod spawning;
+
 mod starting;
 mod steering;
 mod stopping;

@@ -76,7 +76,7 @@ impl System {
                     known.push((name, object));
                 }
                 (false, "start" | "base") => {
-                    report.wrong.push(format!("its {name} {id} is not in this repository"))
+                    report.wrong.push(format!("its {name} {id} is not in this repository"));
                 }
                 (false, _) => report.open.push(format!("its {name} {id} is not in this repository")),
             }

@@ -99,7 +99,7 @@ impl Reader {
 
     /// Over views that somebody has open already.
     pub(crate) const fn with(store: Arc<SqliteLog>, views: Arc<Views>) -> Self {
-        Self { views, store }
+        Self { store, views }
     }
 
     pub fn sessions(&self) -> Result<Vec<SessionRow>, Error> {

@@ -135,7 +135,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
         let commands = &commands;
-        let driven = Driven { system, commands, id, epoch, label, sandbox, setup, stopwatch, owner };
+        let driven = Driven { system, commands, id, epoch, label, sandbox, stopwatch, setup, owner };
         // Closed when this piece of work is done.
         let _gateway = match opened {
             Ok(gateway) => gateway,

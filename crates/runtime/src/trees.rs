@@ -129,12 +129,12 @@ impl Commands {
         for planned in &plan {
             // An agent that we do not drive does one thing at a time.
             let files = if session.agent.is_some() { planned.files } else { Files::Write };
-            members.push(Member { files, stands: self.stands(planned, on_failure)? });
+            members.push(Member { files, stands: self.stands(session, planned, on_failure)? });
         }
         Ok(Some(Group { step: step.clone(), plan, members }))
     }
 
-    fn stands(&self, planned: &Planned, on_failure: OnFailure) -> Result<Stands, Error> {
+    fn stands(&self, above: &Session, planned: &Planned, on_failure: OnFailure) -> Result<Stands, Error> {
         let Some(id) = planned.session else {
             let code = planned.code.as_deref().and_then(ParkCode::of).unwrap_or(ParkCode::NoSuchWorkflow);
             return Ok(Stands::Over(End::without_result(EndWord::CouldNot, code, planned.because.clone())));
@@ -154,9 +154,10 @@ impl Commands {
             (Some(Outcome::CouldNot(why)), OnFailure::Continue) => {
                 Stands::Over(End::without_result(EndWord::CouldNot, ParkCode::ChildFailed, Some(why.because)))
             }
-            (Some(_), _) => Stands::Waits,
+            // One that was opened a moment ago, and nobody was assigned to yet.
+            (None, _) if above.agent.is_some() && session.agent.is_none() => Stands::GoesOn,
             (None, _) if self.goes_on(&session)? => Stands::GoesOn,
-            (None, _) => Stands::Waits,
+            (Some(_) | None, _) => Stands::Waits,
         })
     }
 
@@ -282,7 +283,7 @@ pub(crate) fn waits_for(rows: &[SessionRow], row: &SessionRow, level: usize) -> 
         };
         let waited = match &below.waiting {
             Waiting::Gate(_) | Waiting::Parked { .. } => own(),
-            Waiting::Agent if below.driven.agent.is_none() => own(),
+            Waiting::Agent if below.driven.agent.is_none() && row.driven.agent.is_none() => own(),
             Waiting::Work => waits_for(rows, below, level + 1)?,
             Waiting::Agent | Waiting::Nothing => return None,
         };
@@ -302,7 +303,7 @@ impl System {
             let Some(session) = reader.session(top)?.filter(is_led) else { break };
             let Some(parent) = session.parent else { break };
             match reader.session(parent)? {
-                Some(above) if above.closed.is_none() => top = parent,
+                Some(above) if above.closed.is_none() && above.working().is_some() => top = parent,
                 Some(_) | None => break,
             }
         }

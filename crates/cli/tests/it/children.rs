@@ -6,6 +6,7 @@ use std::process::Child;
 
 use serde_json::{Value, json};
 
+use crate::mcp::server::{Era, Server};
 use crate::models::id_of;
 use crate::run::left_over;
 use crate::running::wait_until;
@@ -441,4 +442,120 @@ fn what_a_session_is_told_of_what_came_before_is_as_the_author_says() {
     assert!(told("two").contains("What came before") && told("two").contains("d1"), "{}", told("two"));
     assert!(!told("three").contains("What came before"));
     assert!(told("four").contains("SPEC") && !told("four").contains("d1"), "{}", told("four"));
+}
+
+const HANDED: &str = "id: team.top\nsteps:\n  - { id: begin, prompt: Begin. }\n  - id: reviews\n    parallel:\n\
+    \x20     - { workflow: team.leaf, goal: one }\n      - { workflow: team.leaf, goal: two }\n\
+    \x20   synthesis: { prompt: Merge them. }\n";
+
+/// What whoever does the steps says: notes for the session above, a report for those below.
+fn said(view: &Value, number: u32) -> Value {
+    let token = view["continueToken"].as_str().unwrap_or_else(|| panic!("{view}"));
+    let mut answer = json!({ "continueToken": token, "notes": "Done." });
+    if view["stepId"] == "do" {
+        answer["artifacts"] = json!([{ "kind": "report", "done": format!("d{number}") }]);
+    }
+    answer
+}
+
+/// Walks from the first step to the end, and gives every answer twice.
+fn walked(first: &Value, mut answer: impl FnMut(&Value) -> Value) -> Vec<(String, String)> {
+    let (mut view, mut way, mut told) = (first.clone(), Vec::new(), Vec::new());
+    for number in 1..9 {
+        way.push((id_of(&view), view["stepId"].as_str().unwrap_or("end").to_owned()));
+        if view["isComplete"] == true {
+            for (said, got) in &told {
+                assert_eq!(answer(said)["continueToken"], *got, "the same call has the same answer for ever");
+            }
+            return way;
+        }
+        let words = said(&view, number);
+        let next = answer(&words);
+        assert_eq!(answer(&words)["continueToken"], next["continueToken"]);
+        told.push((words, next["continueToken"].clone()));
+        view = next;
+    }
+    panic!("it does not end: {way:?}");
+}
+
+fn is_handed_in_order(home: &Home, way: &[(String, String)]) {
+    let steps: Vec<&str> = way.iter().map(|(_, step)| step.as_str()).collect();
+    assert_eq!(steps, ["begin", "do", "do", "reviews.synthesis", "end"]);
+    let id = &way[0].0;
+    assert!(way[1].0 != way[2].0 && way[1].0 != *id, "{way:?}");
+    assert_eq!((&way[3].0, &way[4].0), (id, id));
+    let work = result(home, id);
+    let done: Vec<&Value> =
+        work["children"].as_array().unwrap().iter().map(|one| &one["result"]["done"]).collect();
+    assert_eq!(done, ["d2", "d3"], "{work}");
+    assert!(prompts(home, id).pop().unwrap().contains("\"done\": \"d3\""));
+    assert!(sessions(home).iter().all(|row| row["state"] == "completed"), "{:?}", sessions(home));
+}
+
+#[test]
+fn an_agent_that_is_not_ours_is_handed_the_sessions_one_after_another_at_the_shell() {
+    let home = prepared(&[("team.leaf.yml", LEAF), ("team.top.yml", HANDED)], "");
+    let start = ["session", "start", "--workflow", "team.top", "--goal", "mend it", "--json"];
+    let first = one(&home.run(&start).inside("repo").go().succeeded());
+    let way = walked(&first, |answer| {
+        let mut words = vec![
+            "session",
+            "advance",
+            answer["continueToken"].as_str().unwrap(),
+            "--notes",
+            "Done.",
+            "--json",
+        ];
+        let artifact = answer["artifacts"][0].to_string();
+        if answer["artifacts"].is_array() {
+            words.extend(["--artifact", &artifact]);
+        }
+        one(&home.run(&words).inside("repo").go().succeeded())
+    });
+    is_handed_in_order(&home, &way);
+    wait_until("nothing runs", || left_over(&home).is_empty());
+}
+
+#[test]
+fn an_agent_that_is_not_ours_is_handed_the_sessions_one_after_another_through_mcp() {
+    let home = prepared(&[("team.leaf.yml", LEAF), ("team.top.yml", HANDED)], "");
+    let mut server = Server::start(&home, Era::Initialized);
+    let folder = home.join("repo").display().to_string();
+    let start = json!({ "workflowId": "team.top", "workspacePath": folder, "goal": "mend it" });
+    let first = server.object("start_workflow", &start);
+    let way = walked(&first, |answer| server.object("continue_workflow", answer));
+    is_handed_in_order(&home, &way);
+}
+
+#[test]
+fn cancelling_the_top_of_what_is_handed_out_ends_what_is_below() {
+    let home = prepared(&[("team.leaf.yml", LEAF), ("team.top.yml", HANDED)], "");
+    let start = ["session", "start", "--workflow", "team.top", "--goal", "mend it", "--json"];
+    let first = one(&home.run(&start).inside("repo").go().succeeded());
+    let advance =
+        ["session", "advance", first["continueToken"].as_str().unwrap(), "--notes", "Done.", "--json"];
+    let below = one(&home.run(&advance).inside("repo").go().succeeded());
+    assert_eq!(below["stepId"], "do", "{below}");
+    let top = home.run(&["session", "resume", &id_of(&first), "--json"]).inside("repo").go().succeeded();
+    assert_eq!(one(&top)["step"]["sessionId"], below["sessionId"]);
+    home.run(&["session", "cancel", &id_of(&first)]).inside("repo").go().succeeded();
+    assert!(sessions(&home).iter().all(|row| row["state"] == "cancelled"), "{:?}", sessions(&home));
+}
+
+#[test]
+fn going_back_to_the_step_starts_others_and_ends_those_that_were_open() {
+    let script = format!("{TOP_TALKS}{LEAF_WRITES}");
+    let text = SPAWNS.replace(", with: { part: '{{spec.parts}}' }", "");
+    let home = prepared(&[("team.leaf.yml", GATED), ("team.top.yml", &text)], &script);
+    let id = id_of(&one(&run(&home).succeeded()));
+    let first = below(&home, &id)[0]["id"].clone();
+    let rewind = ["session", "rewind", &id, "--to", "hand", "--reason", "again", "--json"];
+    home.run(&rewind).inside("repo").go().succeeded();
+    wait_until("another waits", || {
+        below(&home, &id).iter().any(|row| row["state"] == "gate" && row["id"] != first)
+    });
+    let rows = below(&home, &id);
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    let state = &rows.iter().find(|row| row["id"] == first).unwrap()["state"];
+    assert_eq!(*state, "cancelled");
 }

@@ -28,8 +28,9 @@ fn a_change_is_committed_pushed_shown_merged_and_its_ticket_closed() {
     assert_eq!(
         message,
         format!(
-            "fix: the login\n\nfix the login\n\nLonghaul-Task: t-1\nLonghaul-Session: {session}\n\
-             Co-authored-by: Longhaul <longhaul@localhost>"
+            "fix: the login\n\nfix the login\n\nLonghaul-Task: {}\nLonghaul-Session: {session}\n\
+             Co-authored-by: Longhaul <longhaul@localhost>",
+            shop.task(&session)
         )
     );
     assert_eq!(shop.forge_git(&["show", "main:login.sh"]), "exit 0");
@@ -47,6 +48,23 @@ fn a_change_is_committed_pushed_shown_merged_and_its_ticket_closed() {
     assert!(comment.contains("| test | passed |"), "{comment}");
     let shown = shop.home.longhaul(&["session", "show", &session]).succeeded().stdout;
     assert!(shown.contains("`ship`: merge begins") && shown.contains("`ship`: merge is done"), "{shown}");
+}
+
+#[test]
+fn each_way_of_merging_comes_to_the_tree_that_was_proven() {
+    for method in ["squash", "merge", "rebase"] {
+        let shop = Shop::new(ALL);
+        let setting = format!("policy.merge.method={method}");
+        let session = shop.worked_with(&["--config", &setting], "fix it", |tree| {
+            fs::write(tree.join("new"), "x\n").unwrap();
+        });
+        shop.prove(&session, &json!({ "decision": "auto" }));
+        let result = shop.delivered(&session);
+        assert_eq!(result["outcome"], "delivered", "{method}: {result:#}");
+        let parents = shop.forge_git(&["rev-list", "--parents", "-1", "main"]).split(' ').count() - 1;
+        assert_eq!(parents, if method == "merge" { 2 } else { 1 }, "{method}");
+        shop.is_delivered_once(&session);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod agent;
 mod clients;
 mod http;
 mod install;
-mod server;
+pub(crate) mod server;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

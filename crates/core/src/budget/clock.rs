@@ -1,6 +1,6 @@
 //! How long a session was driven, folded from its events and when they were written.
 
-use longhaul_events::{Epoch, SessionEvent, Timestamp};
+use longhaul_events::{Content, Epoch, SessionEvent, Timestamp};
 use serde::{Deserialize, Serialize};
 
 /// Runs while somebody holds the lease. Of a driver that died, what counts is the time until its session was last written
@@ -10,6 +10,9 @@ pub struct WallClock {
     /// By those who let go.
     before_ms: u64,
     running: Option<Stretch>,
+    /// Others below it are at work, each with a clock of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    leads: bool,
 }
 
 /// Somebody at the wheel.
@@ -42,10 +45,20 @@ impl WallClock {
         if let Some(stretch) = &mut self.running
             && !matches!(event, SessionEvent::DriverTaken { .. } | SessionEvent::DriverExpired { .. })
         {
-            stretch.go_on(at);
+            if self.leads {
+                stretch.last = at.max(stretch.last);
+            } else {
+                stretch.go_on(at);
+            }
             if let SessionEvent::DriverRenewed { expires_at, .. } = event {
                 stretch.until = *expires_at;
             }
+        }
+        if let SessionEvent::WorkStarted { what: Content::Inline(what), .. } = event {
+            self.leads = what.get("children").is_some();
+        }
+        if matches!(event, SessionEvent::WorkFinished { .. } | SessionEvent::Rewound { .. }) {
+            self.leads = false;
         }
         if matches!(
             event,
@@ -77,5 +90,35 @@ impl WallClock {
             Some(stretch) if stretch.epoch == epoch => self.before_ms,
             Some(_) | None => self.ms(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longhaul_events::{Driver, NodeId, Seq};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn while_others_below_are_at_work_only_their_own_clocks_run() {
+        let (epoch, work) = (Epoch(1), NodeId(Seq(5)));
+        let driver = Driver { host: "here".to_owned(), process: 1, started: None };
+        let started = |what| SessionEvent::WorkStarted { work, epoch, what: Content::Inline(what) };
+        let finished = || SessionEvent::WorkFinished { work, epoch, result: Content::Inline(json!({})) };
+        let told = |what| {
+            let mut clock = WallClock::default();
+            let expires_at = Timestamp(1_000_000);
+            clock.apply(
+                Timestamp(0),
+                &SessionEvent::DriverTaken { epoch, driver: driver.clone(), expires_at },
+            );
+            clock.apply(Timestamp(10), &started(what));
+            clock.apply(Timestamp(500), &finished());
+            clock.apply(Timestamp(520), &SessionEvent::DriverReleased { epoch });
+            clock.ms()
+        };
+        assert_eq!(told(json!({ "children": [] })), 30);
+        assert_eq!(told(json!({ "command": ["make"] })), 520);
     }
 }

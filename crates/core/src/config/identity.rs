@@ -4,14 +4,13 @@ use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 use super::{Error, Row};
-use crate::delivery::{DeliverySettings, Freshness, MergeMethod, Sign};
+use crate::delivery::{DeliverySettings, Sign};
+use crate::policy::settings::MergeSettings;
 
 pub(super) const NAME: &str = "identity.name";
 pub(super) const EMAIL: &str = "identity.email";
 pub(super) const COAUTHOR: &str = "identity.coauthor";
 pub(super) const SIGN: &str = "identity.sign";
-const METHOD: &str = "policy.merge.method";
-const FRESHNESS: &str = "policy.merge.freshness";
 
 const SIGNS: [(&str, Sign); 3] =
     [("inherit", Sign::Inherit), ("always", Sign::Always), ("never", Sign::Never)];
@@ -36,7 +35,7 @@ impl Section {
 }
 
 /// What a session pins for its deliveries.
-pub(super) fn resolve(rows: &[Row]) -> Result<DeliverySettings, Error> {
+pub(super) fn resolve(rows: &[Row], merge: &MergeSettings) -> Result<DeliverySettings, Error> {
     let default = DeliverySettings::default();
     let text = |key: &str| rows.iter().find(|row| row.key == key).map(|row| row.value.trim().to_owned());
     let (name, email) = (text(NAME).unwrap_or_default(), text(EMAIL).unwrap_or_default());
@@ -51,8 +50,8 @@ pub(super) fn resolve(rows: &[Row]) -> Result<DeliverySettings, Error> {
         email,
         coauthor: one_of(rows, COAUTHOR, &SWITCH)?.unwrap_or(default.coauthor),
         sign: one_of(rows, SIGN, &SIGNS)?.unwrap_or(default.sign),
-        method: one_of(rows, METHOD, &MergeMethod::WORDS)?.unwrap_or(default.method),
-        freshness: one_of(rows, FRESHNESS, &Freshness::WORDS)?.unwrap_or(default.freshness),
+        method: merge.method,
+        freshness: merge.freshness,
     })
 }
 

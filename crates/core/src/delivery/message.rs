@@ -44,19 +44,19 @@ pub fn message(parts: &MessageParts<'_>) -> String {
     let mut text = format!("{subject}\n");
     let goal = plain(parts.goal);
     if !subject.ends_with(goal.trim_end_matches('.')) && !goal.is_empty() {
-        text += &format!("\n{}\n", cut(&goal, LONGEST_BODY));
+        text.extend(["\n", &cut(&goal, LONGEST_BODY), "\n"]);
     }
     if let Some(summary) = parts.summary.map(plain).filter(|summary| !summary.is_empty() && *summary != goal)
     {
-        text += &format!("\n{}\n", cut(&summary, LONGEST_BODY));
+        text.extend(["\n", &cut(&summary, LONGEST_BODY), "\n"]);
     }
     text.push('\n');
     if let Some(task) = parts.task {
-        text += &format!("Longhaul-Task: {}\n", one_line(task));
+        text.extend(["Longhaul-Task: ", &one_line(task), "\n"]);
     }
-    text += &format!("Longhaul-Session: {}\n", one_line(parts.session));
+    text.extend(["Longhaul-Session: ", &one_line(parts.session), "\n"]);
     if let Some(coauthor) = parts.coauthor {
-        text += &format!("Co-authored-by: {}\n", one_line(coauthor));
+        text.extend(["Co-authored-by: ", &one_line(coauthor), "\n"]);
     }
     text
 }

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::template::filled;
+use crate::proof::{Proof, markdown};
 
 /// What a pull request tells.
 #[derive(Debug, Clone, Copy)]
@@ -19,12 +20,12 @@ pub struct PullParts<'a> {
 pub fn pull_body(parts: &PullParts<'_>) -> String {
     let mut summary = parts.goal.trim().to_owned();
     if let Some(text) = parts.summary.map(str::trim).filter(|text| !text.is_empty()) {
-        summary += &format!("\n\n{text}");
+        summary.extend(["\n\n", text]);
     }
     if let Some(ticket) = parts.ticket {
-        summary += &format!("\n\nFor #{ticket}.");
+        summary.extend(["\n\nFor #", &ticket.to_string(), "."]);
     }
-    summary += &format!("\n\nMade by Longhaul, session `{}`.", parts.session);
+    summary.extend(["\n\nMade by Longhaul, session `", parts.session, "`."]);
     let checked = match parts.proof {
         Some(proof) => format!("{} The whole proof is in a comment below.", outcome_line(proof)),
         None => "There is no proof for it.".to_owned(),
@@ -39,10 +40,13 @@ pub fn proof_mark(session: &str) -> String {
 
 /// The proof as a comment. What others wrote in it cannot end a table or begin a heading.
 pub fn proof_comment(session: &str, proof: &Value) -> String {
+    if let Ok(whole) = serde_json::from_value::<Proof>(proof.clone()) {
+        return format!("{}\n{}", proof_mark(session), markdown(&whole));
+    }
     let mut text = format!("{}\n## Proof\n\n{}\n", proof_mark(session), outcome_line(proof));
     for (key, title) in [("base", "base"), ("merged_tree", "tree that was proven")] {
         if let Some(value) = proof[key].as_str() {
-            text += &format!("\n- {title}: `{}`", cell(value));
+            text.extend(["\n- ", title, ": `", &cell(value), "`"]);
         }
     }
     text.push('\n');

@@ -139,7 +139,9 @@ mod tests {
     use super::*;
     use crate::scrub::Secret;
 
-    fn scanned(lines: &[&str]) -> (Vec<(u64, String)>, Vec<(u64, String)>) {
+    type Told = Vec<(u64, String)>;
+
+    fn scanned(lines: &[&str]) -> (Told, Told) {
         let scrubber = Scrubber::new(&[Secret { name: "DB".into(), value: "hunter2-and-more".into() }]);
         let mut scan = Scan::new(&scrubber);
         for (number, line) in (1..).zip(lines) {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use crate::policy::settings::{Freshness, MergeMethod};
+
 /// What of the settings counts, as it was when the session started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliverySettings {
@@ -38,33 +40,6 @@ pub enum Sign {
     Inherit,
     Always,
     Never,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum MergeMethod {
-    Squash,
-    Merge,
-    Rebase,
-}
-
-impl MergeMethod {
-    pub const WORDS: [(&'static str, Self); 3] =
-        [("squash", Self::Squash), ("merge", Self::Merge), ("rebase", Self::Rebase)];
-}
-
-/// What a moved base means for a proof.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Freshness {
-    /// It has to be proven again.
-    Strict,
-    /// It still holds where no file is shared.
-    Disjoint,
-}
-
-impl Freshness {
-    pub const WORDS: [(&'static str, Self); 2] = [("strict", Self::Strict), ("disjoint", Self::Disjoint)];
 }
 
 /// What is asked for, with all that it needs.

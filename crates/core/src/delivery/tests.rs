@@ -125,7 +125,7 @@ fn a_comment_needs_a_proof_to_show() {
 fn a_merge_needs_consent_and_a_proof_that_holds() {
     let ready = done(&UNTIL_MERGE);
     let with =
-        |consent: Consent, proof: ProofSeen| next(&everything(), &Seen { consent, proof, ..ready.clone() });
+        |consent: Consent, proof: ProofSeen| next(&everything(), &Seen { proof, consent, ..ready.clone() });
     let given = || Consent::Given(String::new());
     assert_eq!(with(given(), ProofSeen::Fresh), Next::Do(DeliveryAct::Merge));
     assert_eq!(with(given(), ProofSeen::Carried(String::new())), Next::Do(DeliveryAct::Merge));

@@ -1,5 +1,6 @@
 //! Whether what was changed is more than what was classified. It only ever goes up.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::facts::{Change, Classification, Complexity, Risk};
@@ -9,6 +10,11 @@ pub(super) struct Case {
     said: Classification,
     seen: Classification,
     because: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Last {
+    classification: Classification,
 }
 
 pub(super) fn rule(given: &Given<'_>) -> Ruling {
@@ -23,7 +29,12 @@ pub(super) fn rule(given: &Given<'_>) -> Ruling {
 }
 
 fn read(given: &Given<'_>) -> Result<Case, String> {
-    let said: Classification = given.read("classification")?;
+    let mut said: Classification = given.read("classification")?;
+    // What was raised before was seen by whoever had to see it.
+    if let Some(last) = given.read_if_known::<Last>("last")? {
+        said.complexity = said.complexity.max(last.classification.complexity);
+        said.risk = said.risk.max(last.classification.risk);
+    }
     let change: Change = given.read("change")?;
     let ((complexity, size), (risk, touched)) = (size(&change), danger(&change));
     let mut seen = said.clone();

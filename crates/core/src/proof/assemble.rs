@@ -37,7 +37,9 @@ pub fn assemble(record: &Record<'_>) -> Proof {
     let checks = checks(&ran);
     let reviews = verdicts(record.reviews, &review);
     let criteria = criteria(record.spec, record.reviews, &checks);
-    let audits = verdicts(record.audits, &audit);
+    // Those of an earlier round that no rule wants any more looked at other files.
+    let is_wanted = record.audit_rule.is_none_or(|rule| text_in(rule, "decision") != Some("none"));
+    let audits = verdicts(record.audits.filter(|_| is_wanted), &audit);
     let scope = scope(record.scope);
     let mut problems = Problems::default();
     problems.about_files(record, &ran, &change);

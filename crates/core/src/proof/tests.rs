@@ -169,6 +169,7 @@ fn what_is_missing_or_speaks_against_it_is_told_and_never_passes() {
         ),
         (
             Case {
+                audit_rule: json!({ "decision": "some" }),
                 audits: json!([{ "workflow": "lh.audit.security", "outcome": "completed", "result": { "verdict": "unsafe", "findings": [] } }]),
                 ..Case::default()
             },

@@ -1,5 +1,6 @@
 //! History in, command, facts out.
 
+mod delivering;
 mod limits;
 
 use longhaul_events::{

@@ -1,5 +1,7 @@
 //! Sessions below a session: which ones a step wants, what is to be done about them next, and what they come to.
 
+use std::fmt::Write as _;
+
 use longhaul_events::{Reason, SessionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -57,7 +59,9 @@ fn one(child: &Child, files: Files, scope: &Scope<'_>) -> Option<WantedChild> {
     }
     let text = |text: &str| template::render(text, scope);
     let goal = child.goal.as_deref().unwrap_or("{{goal}}");
-    let given = child.with.iter().filter_map(|(name, value)| Some((name.clone(), filled(value, scope)?)));
+    // What is not set is not given, so that the session below has its own default.
+    let given = child.with.iter().map(|(name, value)| (name.clone(), template::resolve(value, scope)));
+    let given = given.filter(|(_, value)| !value.is_null());
     Some(WantedChild {
         workflow: text(&child.workflow),
         goal: text(goal),
@@ -65,23 +69,6 @@ fn one(child: &Child, files: Files, scope: &Scope<'_>) -> Option<WantedChild> {
         files: child.files.unwrap_or(files),
         brief: child.brief.clone().unwrap_or(Brief::Inherit),
         model: child.model,
-    })
-}
-
-/// A text that is one path and nothing else gives the value as it is; `None` where nothing is there.
-fn filled(value: &Value, scope: &Scope<'_>) -> Option<Value> {
-    Some(match value {
-        Value::String(text) => match template::only_path(text) {
-            Some(path) => scope.lookup(path).value()?.clone(),
-            None => Value::String(template::render(text, scope)),
-        },
-        Value::Array(items) => {
-            Value::Array(items.iter().map(|item| filled(item, scope).unwrap_or(Value::Null)).collect())
-        }
-        Value::Object(entries) => Value::Object(
-            entries.iter().filter_map(|(key, entry)| Some((key.clone(), filled(entry, scope)?))).collect(),
-        ),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     })
 }
 
@@ -255,21 +242,21 @@ pub fn result_vars(workflow: &Workflow) -> Vec<&str> {
         | StepKind::Run(_)
         | StepKind::Gather(_)
         | StepKind::Gate(_)
+        | StepKind::Decide(_)
         | StepKind::Parallel(_)
         | StepKind::Spawn(_)
-        | StepKind::Decide(_)
         | StepKind::Deliver(_) => None,
     });
     let engine = steps.iter().rev().filter_map(|step| match &step.kind {
         StepKind::Run(run) => run.into.as_deref(),
         StepKind::Gather(gather) => Some(gather.into.as_str()),
         StepKind::Parallel(_) | StepKind::Spawn(_) => step.kind.family()?.into,
+        StepKind::Decide(decide) => Some(decide.into.as_str()),
         StepKind::Prompt(_)
         | StepKind::Loop(_)
         | StepKind::Todo(_)
         | StepKind::Routine(_)
         | StepKind::Gate(_)
-        | StepKind::Decide(_)
         | StepKind::Deliver(_) => None,
     });
     outputs.chain(engine).collect()
@@ -311,9 +298,9 @@ impl<'a> Walk<'a> {
         for one in results {
             let word = |key: &str| one[key].as_str().unwrap_or("none").to_owned();
             let because = one["because"].as_str().map(|because| format!(": {because}")).unwrap_or_default();
-            text += &format!("\n### {} ({}{because})\n\n", word("workflow"), word("outcome"));
+            let _ = write!(text, "\n### {} ({}{because})\n\n", word("workflow"), word("outcome"));
             let result = serde_json::to_string_pretty(&one["result"]).unwrap_or_default();
-            text += &format!("```json\n{result}\n```\n");
+            let _ = write!(text, "```json\n{result}\n```\n");
         }
         Some(text)
     }

@@ -83,9 +83,10 @@ impl<'a> Walk<'a> {
             (None, _) => ParkCode::DeliveryCouldNot,
         };
         let because = result["because"].as_str().unwrap_or("nobody said why");
-        let first = match code {
-            ParkCode::ReviewRequired => "have somebody else approve it where the pull request is",
-            _ => "put the cause right",
+        let first = if code == ParkCode::ReviewRequired {
+            "have somebody else approve it where the pull request is"
+        } else {
+            "put the cause right"
         };
         code.reason(
             format!("`{id}` did not deliver ({outcome}): {because}"),

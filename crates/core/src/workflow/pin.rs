@@ -70,7 +70,8 @@ impl Workflow {
             return true;
         }
         self.all_steps().into_iter().any(|step| match &step.kind {
-            StepKind::Run(_) => true,
+            // What is pushed and merged is nobody's but a trusted workspace's.
+            StepKind::Run(_) | StepKind::Deliver(_) => true,
             StepKind::Gate(gate) => matches!(gate.by, GateBy::Check(_)),
             StepKind::Prompt(_)
             | StepKind::Loop(_)
@@ -80,8 +81,6 @@ impl Workflow {
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
             | StepKind::Decide(_) => false,
-            // What is pushed and merged is nobody's but a trusted workspace's.
-            StepKind::Deliver(_) => true,
         })
     }
 

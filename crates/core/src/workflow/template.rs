@@ -66,15 +66,6 @@ pub fn resolve(value: &Value, scope: &Scope<'_>) -> Value {
     }
 }
 
-/// The path that a text is, and nothing else.
-pub fn only_path(text: &str) -> Option<&str> {
-    let text = text.trim();
-    let place = places(text).pop()?;
-    let template = place.content.ok()?;
-    let is_plain = template.default.is_none() && matches!(template.shape, Shape::Plain);
-    (is_plain && place.span == (0..text.len())).then_some(template.path)
-}
-
 /// Every path of the text, in its order.
 pub fn paths(text: &str) -> Vec<TemplatePath> {
     let path = |place: Place<'_>| {

@@ -24,6 +24,7 @@ pub struct LocalRules {
 /// An issue or a pull request: one file each, with one count of numbers over both.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a few are read at a time, and none is kept")]
 pub(super) enum Item {
     Issue(Issue),
     Pull {

@@ -87,7 +87,7 @@ impl Snapshots {
                 git = git.setting(format!("{key}={value}"));
             }
         }
-        let date = format!("{} +0000", new.at_s);
+        let date = format!("@{} +0000", new.at_s);
         for role in ["AUTHOR", "COMMITTER"] {
             git = git
                 .variable(&format!("GIT_{role}_NAME"), &new.author.name)
@@ -119,7 +119,7 @@ impl Snapshots {
             git = git
                 .variable(&format!("GIT_{role}_NAME"), "Longhaul")
                 .variable(&format!("GIT_{role}_EMAIL"), "longhaul@localhost")
-                .variable(&format!("GIT_{role}_DATE"), "0 +0000");
+                .variable(&format!("GIT_{role}_DATE"), "@0 +0000");
         }
         let making = ["commit-tree", "-p", parent.as_str(), "-m", "-", tree.as_str()];
         git.args(making).run()?.object_id()

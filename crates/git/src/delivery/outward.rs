@@ -153,7 +153,7 @@ pub(crate) fn check_branch(branch: &str) -> Result<(), Error> {
         && !branch.contains("..")
         && !branch.contains("//")
         && !branch.contains("@{")
-        && !branch.ends_with(".lock")
+        && branch.rsplit_once('.').is_none_or(|(_, end)| end != "lock")
         && branch.chars().all(plain);
     if fits { Ok(()) } else { Err(Error::ReferenceName { reference: branch.to_owned() }) }
 }

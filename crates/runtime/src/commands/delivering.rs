@@ -33,7 +33,7 @@ impl Commands {
         work: NodeId,
         fact: &DeliveryFact,
     ) -> Result<Timestamp, Error> {
-        let (_, stored) = self.decide_and_keep(id, &Contents::default(), |session| {
+        let ((), stored) = self.decide_and_keep(id, &Contents::default(), |session| {
             let command = Command::Deliver { epoch, work, fact: fact.clone() };
             Ok(Decided::Events(session.decide(command)?, ()))
         })?;
@@ -71,20 +71,18 @@ impl Commands {
         let mut by = None;
         self.each_decision(id, Seq(0), |decision| {
             for event in decision.readable_events::<SessionEvent>()? {
-                match &event {
-                    SessionEvent::VarsChanged { set, unset } => {
-                        let is_meant = set.contains_key(var) || unset.iter().any(|name| name == var);
-                        if is_meant {
-                            by = None;
-                        }
-                    }
-                    SessionEvent::Forked { .. } => by = None,
-                    SessionEvent::GateAnswered { verdict: Verdict::Approved, by: who, channel, .. }
-                        if *channel >= Channel::Terminal =>
-                    {
-                        by = Some(who.clone());
-                    }
-                    _ => {}
+                if matches!(event, SessionEvent::Forked { .. }) {
+                    by = None;
+                }
+                if let SessionEvent::VarsChanged { set, unset } = &event
+                    && (set.contains_key(var) || unset.iter().any(|name| name == var))
+                {
+                    by = None;
+                }
+                if let SessionEvent::GateAnswered { verdict: Verdict::Approved, by: who, channel, .. } = event
+                    && channel >= Channel::Terminal
+                {
+                    by = Some(who);
                 }
             }
             Ok(None::<()>)

@@ -3,6 +3,7 @@
 mod advance;
 mod checkpoint;
 mod gate;
+mod handing;
 mod recall;
 mod rehydrate;
 mod report;

@@ -231,8 +231,8 @@ impl Delivery<'_> {
     pub(super) fn look_for_merge(&mut self) -> Result<(), Trouble> {
         let change = self.ground.change.to_string();
         let is_of_this = |value: &Value| value["change"] == *change;
-        let merges = self.history.iter().filter(|known| known.act == DeliveryAct::Merge);
-        let Some(last) = merges.filter(|known| is_of_this(&known.what)).next_back().cloned() else {
+        let mut merges = self.history.iter().filter(|known| known.act == DeliveryAct::Merge);
+        let Some(last) = merges.rfind(|known| is_of_this(&known.what)).cloned() else {
             return Ok(());
         };
         let number = last.what["pull_request"].as_u64().unwrap_or_default();

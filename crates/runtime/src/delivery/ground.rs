@@ -8,7 +8,7 @@ use longhaul_core::delivery::{
 use longhaul_core::session::Session;
 use longhaul_core::workflow::step::Deliver;
 use longhaul_core::workflow::{StepKind, VarWriter, Vars, Workflow};
-use longhaul_events::SessionId;
+use longhaul_events::{SessionId, TaskId};
 use longhaul_forge::{Forge, LocalForge};
 use longhaul_git::{Joined, ObjectId, Snapshots, remote_address, resolve};
 use serde_json::Value;
@@ -40,6 +40,7 @@ pub(super) struct Ground {
     pub(super) summary: Option<String>,
     pub(super) agent: Option<String>,
     pub(super) branch: String,
+    pub(super) task: Option<TaskId>,
     scrubber: longhaul_core::scrub::Scrubber,
 }
 
@@ -76,6 +77,7 @@ impl Ground {
             ))));
         }
         let agent = session.agent.clone();
+        let task = by.commands.task_of(&session)?;
         let Some(holder) = holder(by, session)? else {
             return Ok(Err(could_not(
                 "the session has no worktree of its own to deliver from; start it with `longhaul run`",
@@ -106,7 +108,10 @@ impl Ground {
         let var = |name: &str| scope.lookup(name).value().filter(|value| !value.is_null()).cloned();
         let own = |name: &str| var(name).filter(|_| is_engines(&workflow, name));
         let (proof, rule, source) = (own("proof"), own("merge_rule"), own("source"));
-        let ticket = source.and_then(|source| ticket(source.as_str()?, forge.as_deref()?));
+        let said = task.as_ref().map(|task| task.source.clone());
+        let said = said.into_iter().chain(source.and_then(|source| source.as_str().map(str::to_owned)));
+        let ticket =
+            forge.as_deref().and_then(|forge| said.into_iter().find_map(|said| ticket(&said, forge)));
         let summary = ["handoff", "coding_handoff", "coding"].iter().find_map(|name| {
             let value = scope.lookup(&format!("{name}.summary"));
             value.value().and_then(Value::as_str).map(str::to_owned)
@@ -127,6 +132,7 @@ impl Ground {
             summary,
             agent,
             branch,
+            task: task.map(|task| task.id),
         }))
     }
 
@@ -256,8 +262,5 @@ fn set_by_an_agent(workflow: &Workflow) -> Option<String> {
 /// What of git's is for a person to see.
 pub(super) fn git_end(error: &longhaul_git::Error) -> End {
     let words = error.to_string();
-    match error {
-        longhaul_git::Error::SigningFailed { .. } => refused(words),
-        _ => could_not(words),
-    }
+    if matches!(error, longhaul_git::Error::SigningFailed { .. }) { refused(words) } else { could_not(words) }
 }

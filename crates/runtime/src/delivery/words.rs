@@ -16,13 +16,13 @@ const COAUTHOR_ADDRESS: &str = "longhaul@localhost";
 pub(super) fn commit(ground: &Ground) -> String {
     let agent = ground.agent.as_deref().map_or("Longhaul".to_owned(), |agent| format!("{agent} (Longhaul)"));
     let coauthor = format!("{agent} <{COAUTHOR_ADDRESS}>");
-    let task = ground.proof.as_ref().and_then(|proof| proof["task"].as_str());
+    let task = ground.task.map(|task| task.to_string());
     let session = ground.session().to_string();
     message(&MessageParts {
         chosen: ground.wanted.subject.as_deref(),
         goal: &ground.goal,
         summary: ground.summary.as_deref(),
-        task,
+        task: task.as_deref(),
         session: &session,
         coauthor: ground.settings.coauthor.then_some(coauthor.as_str()),
     })

@@ -333,7 +333,7 @@ impl Teller<'_> {
             SessionEvent::CheckoutRemoved { name, by, because, .. } => {
                 Happened::CheckoutRemoved { name, by, because }
             }
-            SessionEvent::Delivery { work, fact, .. } => self.delivery(work, fact)?,
+            SessionEvent::Delivery { work, fact, .. } => self.delivery(work, &fact)?,
             SessionEvent::WayChosen { considered, left_out } => Happened::WayChosen { considered, left_out },
             SessionEvent::Decided { step, policy, given, decision, because } => {
                 let given = reader.value(&given)?;
@@ -345,9 +345,9 @@ impl Teller<'_> {
         }))
     }
 
-    fn delivery(&self, work: NodeId, fact: DeliveryFact) -> Result<Happened, Error> {
+    fn delivery(&self, work: NodeId, fact: &DeliveryFact) -> Result<Happened, Error> {
         let (step, act) = (self.step(work), fact.act().word());
-        let (what, is_done) = match &fact {
+        let (what, is_done) = match fact {
             DeliveryFact::Intended { what, .. } => (what, false),
             DeliveryFact::Received { receipt, .. } => (receipt, true),
         };

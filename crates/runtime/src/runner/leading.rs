@@ -34,7 +34,7 @@ const UNWANTED: &str = "the step was decided without it";
 /// What became of leading.
 enum Led {
     /// What the step comes to is known.
-    Decided(Group),
+    Decided(Box<Group>),
     /// Nothing goes on by itself.
     Waits,
     /// Somebody wants the session ended, or has taken it from us.
@@ -216,7 +216,7 @@ impl<'a> Lead<'a, '_> {
         let session = commands.load_session(id)?;
         let Some(group) = commands.group_of(&session)? else { return Ok(Some(Led::Stopped)) };
         match group.next() {
-            Next::Finish if self.at_work.is_empty() => Ok(Some(Led::Decided(group))),
+            Next::Finish if self.at_work.is_empty() => Ok(Some(Led::Decided(Box::new(group)))),
             Next::Finish => {
                 self.stop_all(
                     &group,

@@ -29,7 +29,7 @@ impl System {
         };
         let stopwatch = Stopwatch::start_or_let_go(commands, id, epoch)?;
         let (sandbox, setup, owner) = (None, &[][..], Some(id));
-        let driven = Driven { system: self, commands, id, epoch, label, sandbox, setup, stopwatch, owner };
+        let driven = Driven { system: self, commands, id, epoch, label, sandbox, stopwatch, setup, owner };
         let back = driven.keeping_lease(&StopSwitch::default(), || {
             leftovers::end(commands, id, driven.latest())?;
             self.bring_back(commands, id)

@@ -33,7 +33,7 @@ impl Driven<'_> {
         let verified = self.system.task_files(self.commands, self.id).and_then(|files| {
             // What a runner left that was killed.
             self.system.clear_verifications(self.id)?;
-            let merging = self.merge(&files)?;
+            let merging = merge(&files)?;
             Ok(match merging {
                 Merging::Ends(value) => value,
                 Merging::Merged(merged) => {
@@ -43,46 +43,6 @@ impl Driven<'_> {
             })
         });
         verified.unwrap_or_else(|error| could_not_run(error.to_string()))
-    }
-
-    fn merge(&self, files: &TaskFiles) -> Result<Merging, Error> {
-        let (tree, head) = (files.tree()?, files.head());
-        let kept = format!("{}-newest", files.owner);
-        let base = secure_base(&files.main, &kept, files.branch.as_deref())?;
-        let mut value = json!({
-            "start": files.start.as_str(),
-            "base": base.commit.as_str(),
-            "head": head.as_ref().map(ObjectId::as_str),
-            "tree": tree.as_str(),
-        });
-        if let Some(note) = note(&base) {
-            value["note"] = json!(note);
-        }
-        let ends = |mut value: Value, outcome: &str, because: &str| {
-            value["outcome"] = json!(outcome);
-            value["because"] = json!(because);
-            Merging::Ends(value)
-        };
-        if files.snapshots.file_changes(&files.start, &tree)?.is_empty() {
-            return Ok(ends(value, "failed", "nothing was changed"));
-        }
-        let proposal = Proposal { start: &files.start, tree: &tree, onto: &base.commit };
-        match files.snapshots.merge(&proposal)? {
-            MergeResult::Conflict { files } => {
-                let named: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-                value["files"] = json!(named);
-                let because = format!("it conflicts with `{}` in {}", base.branch, named.join(", "));
-                Ok(ends(value, "conflict", &because))
-            }
-            MergeResult::Clean { tree: merged_tree, commit } => {
-                value["merged_tree"] = json!(merged_tree.as_str());
-                if files.snapshots.file_changes(&base.commit, &merged_tree)?.is_empty() {
-                    let because = format!("nothing was changed: `{}` has all of it already", base.branch);
-                    return Ok(ends(value, "failed", &because));
-                }
-                Ok(Merging::Merged(Merged { base: base.commit, commit, value }))
-            }
-        }
     }
 }
 
@@ -99,6 +59,47 @@ struct Merged {
     commit: ObjectId,
     /// What is known so far.
     value: Value,
+}
+
+/// Merges the task's files into the newest base, or says why there is nothing to look at.
+fn merge(files: &TaskFiles) -> Result<Merging, Error> {
+    let (tree, head) = (files.tree()?, files.head());
+    let kept = format!("{}-newest", files.owner);
+    let base = secure_base(&files.main, &kept, files.branch.as_deref())?;
+    let mut value = json!({
+        "start": files.start.as_str(),
+        "base": base.commit.as_str(),
+        "head": head.as_ref().map(ObjectId::as_str),
+        "tree": tree.as_str(),
+    });
+    if let Some(note) = note(&base) {
+        value["note"] = json!(note);
+    }
+    let ends = |mut value: Value, outcome: &str, because: &str| {
+        value["outcome"] = json!(outcome);
+        value["because"] = json!(because);
+        Merging::Ends(value)
+    };
+    if files.snapshots.file_changes(&files.start, &tree)?.is_empty() {
+        return Ok(ends(value, "failed", "nothing was changed"));
+    }
+    let proposal = Proposal { start: &files.start, tree: &tree, onto: &base.commit };
+    match files.snapshots.merge(&proposal)? {
+        MergeResult::Conflict { files } => {
+            let named: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+            value["files"] = json!(named);
+            let because = format!("it conflicts with `{}` in {}", base.branch, named.join(", "));
+            Ok(ends(value, "conflict", &because))
+        }
+        MergeResult::Clean { tree: merged_tree, commit } => {
+            value["merged_tree"] = json!(merged_tree.as_str());
+            if files.snapshots.file_changes(&base.commit, &merged_tree)?.is_empty() {
+                let because = format!("nothing was changed: `{}` has all of it already", base.branch);
+                return Ok(ends(value, "failed", &because));
+            }
+            Ok(Merging::Merged(Merged { base: base.commit, commit, value }))
+        }
+    }
 }
 
 fn note(base: &Base) -> Option<String> {

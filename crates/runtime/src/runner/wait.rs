@@ -126,11 +126,13 @@ impl System {
         ask_again: impl Fn(SessionId) -> Result<StepView, Error>,
     ) -> Result<StepView, Error> {
         let Ok(id) = view.session_id.parse::<SessionId>() else { return Ok(view) };
+        let view = commands.led(view)?;
+        let at = view.session_id.parse::<SessionId>().unwrap_or(id);
         if !is_at_work(&view) {
-            return self.handed_to_agent(commands, id, view);
+            return self.handed_to_agent(commands, at, view);
         }
         let mut watcher = Watcher::polling(&self.places().data)?;
-        self.start_runner(id)?;
+        self.start_runner(at)?;
         let deadline = self.deadline().unwrap_or_else(|| Instant::now() + PATIENCE);
         let mut teller = self.teller();
         let mut view = view;
@@ -141,9 +143,10 @@ impl System {
                 break;
             }
             watcher.wait(LOOK_EVERY.min(left))?;
-            view = ask_again(id)?;
+            view = commands.led(ask_again(id)?)?;
         }
-        self.handed_to_agent(commands, id, view)
+        let at = view.session_id.parse::<SessionId>().unwrap_or(id);
+        self.handed_to_agent(commands, at, view)
     }
 
     /// A step of a session that an agent of ours does is not for whoever asked: a runner goes on with it.

@@ -45,7 +45,12 @@ impl Drop for Lent {
 impl System {
     /// Makes a checkout of a commit with the files that are copied into those of sessions.
     pub(crate) fn lend(&self, files: &TaskFiles, id: SessionId, wanted: &Lending<'_>) -> Result<Lent, Error> {
-        let path = folder(self.places(), id).join(wanted.name);
+        let folder = folder(self.places(), id);
+        fs::create_dir_all(&folder).map_err(|source| Error::WriteFile { path: folder.clone(), source })?;
+        // Where it really is, as that of a session is named behind walls.
+        let folder =
+            folder.canonicalize().map_err(|source| Error::ReadFile { path: folder.clone(), source })?;
+        let path = folder.join(wanted.name);
         discard(&path)?;
         // From here on it goes, whatever fails.
         let lent = Lent { path };

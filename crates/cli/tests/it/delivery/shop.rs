@@ -32,6 +32,7 @@ impl Shop {
         fs::create_dir_all(home.join("user")).unwrap();
         fs::write(home.join("user/.gitconfig"), "[user]\n  name = Ada\n  email = ada@example.org\n").unwrap();
         fs::write(repository.join("login.sh"), "exit 1\n").unwrap();
+        fs::write(repository.join("lines"), "1\n2\n3\n4\n5\n6\n7\n8\n9\n").unwrap();
         let template = "# What\n<!-- say why -->\n\n## Testing\n\n## Rollout\n";
         fs::write(repository.join(".github/PULL_REQUEST_TEMPLATE.md"), template).unwrap();
         git(&repository, &["init", "--quiet", "--initial-branch=main"]);
@@ -73,7 +74,13 @@ impl Shop {
 
     /// A session with a worktree in which somebody has worked.
     pub(super) fn worked(&self, goal: &str, work: impl FnOnce(&Path)) -> String {
-        let start = ["session", "start", "--workflow", "team.ship", "--goal", goal, "--json"];
+        self.worked_with(&[], goal, work)
+    }
+
+    /// The same, started with more flags.
+    pub(super) fn worked_with(&self, flags: &[&str], goal: &str, work: impl FnOnce(&Path)) -> String {
+        let mut start = flags.to_vec();
+        start.extend(["session", "start", "--workflow", "team.ship", "--goal", goal, "--json"]);
         let view = one(&self.home.run(&start).inside("repo").go().succeeded());
         let session = view["sessionId"].as_str().unwrap().to_owned();
         self.home.run(&["worktree", "new", &session, "--json"]).inside("repo").go().succeeded();
@@ -144,6 +151,11 @@ impl Shop {
         let result = &finished["event"]["result"]["inline"];
         assert!(result["outcome"].is_string(), "{finished:#}");
         result.clone()
+    }
+
+    pub(super) fn task(&self, session: &str) -> String {
+        let id: SessionId = session.parse().unwrap();
+        self.commands().session(id).unwrap().task.unwrap().to_string()
     }
 
     pub(super) fn at(&self, session: &str) -> String {

@@ -153,6 +153,16 @@ impl Play {
         answer::check(&self.workflow, &step, &walk::scope(&self.standing()), &answer).err()
     }
 
+    /// The workflows of the sessions that the work which is due would start.
+    pub(super) fn wanted_children(&self) -> Vec<String> {
+        let work = self.session.working().expect("work is due");
+        let standing = self.standing();
+        let family =
+            walk::step(&self.workflow, &work.step.0).unwrap().kind.family().expect("it starts sessions");
+        let wanted = walk::children::wanted(&family, &walk::scope(&standing)).unwrap();
+        wanted.into_iter().map(|child| child.workflow).collect()
+    }
+
     pub(super) fn work(&mut self, result: &Value) {
         let work = self.session.working().expect("work is due").clone();
         let driver = longhaul_events::Driver { host: "here".into(), process: 1, started: None };

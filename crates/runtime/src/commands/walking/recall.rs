@@ -202,6 +202,7 @@ impl Commands {
         self.notice_gate(session.id)?;
         let before = Seq(handle.node.0.0.saturating_sub(1));
         let mut answered = None;
+        let mut below = None;
         let found = self.each_decision(session.id, before, |decision| {
             let events = decision.readable_events::<SessionEvent>()?;
             if answered.is_none() {
@@ -215,6 +216,10 @@ impl Commands {
             } else if events.iter().any(|event| matches!(event, SessionEvent::Forked { .. })) {
                 return Ok(Some(None)); // what follows belongs to another branch
             }
+            if let Some(work) = self.handed_below(session, &events)? {
+                below = self.first_below(session.id, work)?;
+                return Ok(Some(None));
+            }
             let shown = self.shown(session, &events, decision.at)?;
             Ok(shown.filter(Shown::is_settled).map(Some))
         })?;
@@ -225,8 +230,14 @@ impl Commands {
                 None => Err(Error::Superseded),
             };
         };
+        if let Some(view) = below {
+            return Ok(StepView { warnings, ..view });
+        }
+        let is_below = matches!(found, Some(None)) && self.is_handing(session)?;
         let shown = match found {
             Some(Some(settled)) => settled,
+            // The first session below is about to be opened.
+            Some(None) if is_below => self.standing_shown(&self.load_session(session.id)?)?,
             Some(None) => return Err(Error::Superseded),
             None => self.standing_shown(&self.load_session(session.id)?)?,
         };
