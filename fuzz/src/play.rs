@@ -61,6 +61,7 @@ impl Play {
             goal: Content::Inline(json!("the goal")),
             workspace: None,
             parent: None,
+            task: None,
             workflow: Some(pin),
         });
         let session = Session::fold(SESSION, &events).expect("it begins with an opening");

@@ -2,18 +2,22 @@
 
 mod agent;
 mod artifact;
+mod await_;
 mod backup;
 mod completions;
 mod config;
 mod doctor;
 mod explain;
+mod forge;
 mod gate;
 mod gc;
 mod help;
+mod hired;
 mod init;
 mod log;
 mod man;
 mod mcp;
+mod proof;
 mod redact;
 mod restore;
 mod run;
@@ -21,7 +25,9 @@ mod runner;
 mod sandbox;
 mod secret;
 mod session;
+mod spawn;
 mod stop;
+mod task;
 mod workflow;
 mod workspace;
 mod worktree;
@@ -56,10 +62,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     Init(init::Args),
     Run(run::Args),
+    #[command(subcommand)]
+    Task(task::Command),
     Doctor(doctor::Args),
     #[command(subcommand)]
     Agent(agent::Command),
-    #[command(subcommand)]
+    #[command(subcommand, hide = true)]
     Workspace(workspace::Command),
     #[command(subcommand)]
     Workflow(workflow::Command),
@@ -69,8 +77,16 @@ pub(crate) enum Command {
     Gate(gate::Command),
     #[command(hide = true)]
     Stop(stop::Args),
+    #[command(hide = true)]
+    Spawn(spawn::Args),
+    #[command(hide = true)]
+    Await(await_::Args),
+    #[command(subcommand, hide = true)]
+    Proof(proof::Command),
     #[command(subcommand, hide = true)]
     Worktree(worktree::Command),
+    #[command(subcommand, hide = true)]
+    Forge(forge::Command),
     #[command(subcommand, hide = true)]
     Artifact(artifact::Command),
     #[command(subcommand, hide = true)]
@@ -108,13 +124,18 @@ impl Command {
         match self {
             Self::Init(args) => init::run(context, args),
             Self::Run(args) => run::run(context, args),
+            Self::Task(command) => command.run(context),
             Self::Doctor(args) => doctor::run(context, args),
             Self::Agent(command) => command.run(context),
             Self::Workspace(command) => command.run(context),
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),
             Self::Stop(args) => stop::run(context, args),
+            Self::Spawn(args) => spawn::run(context, args),
+            Self::Await(args) => await_::run(context, args),
+            Self::Proof(command) => command.run(context),
             Self::Worktree(command) => command.run(context),
+            Self::Forge(command) => command.run(context),
             Self::Artifact(command) => command.run(context),
             Self::Workflow(command) => command.run(context),
             Self::Log(command) => command.run(context),

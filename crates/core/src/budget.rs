@@ -107,7 +107,9 @@ impl Limit {
             Self::Time => ("time", show_duration(more)),
             Self::Money => ("money", show_money(more)),
             Self::Turns => ("turns", more.to_string()),
-            Self::TaskMoney => return raised_in_settings(id, "budget.task.money", more),
+            Self::TaskMoney => {
+                return format!("give it more: `longhaul task budget {id} money={}`", show_money(more));
+            }
             Self::DayMoney => {
                 let raised = raised_in_settings(id, "budget.day.money", more);
                 return format!("go on tomorrow, or {raised}");

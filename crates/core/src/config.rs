@@ -6,13 +6,15 @@
 mod agents;
 mod budget;
 mod checkout;
+mod checks;
+mod identity;
+mod pipeline;
+mod policy;
 mod sandbox;
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use serde::de::{SeqAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_saphyr::Spanned;
 
 pub use agents::AgentsConfig;
@@ -22,11 +24,9 @@ pub use sandbox::{SandboxConfig, SandboxLevel, SandboxNetwork};
 use longhaul_events::Caps;
 
 use crate::budget::amount;
+use crate::delivery::DeliverySettings;
 use crate::units::{parse_duration_ms, parse_size_bytes};
 use crate::workflow::step::Check;
-
-/// How long a check may run unless it says otherwise.
-const CHECK_TIMEOUT_MS: u64 = 15 * 60 * 1000;
 
 /// One setting that a person may change.
 #[derive(Debug)]
@@ -108,6 +108,78 @@ pub const KEYS: &[Key] = &[
         default: "0",
         about: "how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on",
         kind: Kind::Count(100),
+    },
+    Key {
+        path: identity::COAUTHOR,
+        default: "true",
+        about: "whether commits of a delivery name the agent as co-author",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::EMAIL,
+        default: "",
+        about: "whose address a delivery commits with; without one, that of git",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::NAME,
+        default: "",
+        about: "whose name a delivery commits with; without one, that of git",
+        kind: Kind::Text,
+    },
+    Key {
+        path: identity::SIGN,
+        default: "inherit",
+        about: "whether a delivery signs its commit: `inherit` (as git is told to), `always` or `never`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: pipeline::DEFAULT,
+        default: "lh.pipeline.feature",
+        about: "the workflow that `longhaul run GOAL` follows",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::INTENT_GATE,
+        default: "vague",
+        about: "when a person looks at the intent before anything is written: `always`, `vague` or `never`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::AUTO,
+        default: "low",
+        about: "the risks whose changes may merge without asking anybody: some of `low,medium,high`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FRESHNESS,
+        default: "disjoint",
+        about: "when a proof outlives a moved base: `strict` (never) or `disjoint` (no file is shared)",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::METHOD,
+        default: "squash",
+        about: "how changes are merged: `squash`, `merge` or `rebase`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::NEVER,
+        default: "",
+        about: "paths that never merge by themselves, as `db/**,ops/*.tf`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FAMILIES,
+        default: "correctness,tests,security",
+        about: "what reviews look for: some of `correctness,tests,security,architecture`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: policy::FIX_ATTEMPTS,
+        default: "3",
+        about: "how often findings are fixed before a person is asked",
+        kind: Kind::Count(10),
     },
     Key {
         path: "retention.blobs",
@@ -220,6 +292,8 @@ pub struct Config {
     pub agents: AgentsConfig,
     /// Slots of WorkRail workflows, each with the id of what fills it.
     pub bindings: BTreeMap<String, String>,
+    /// What a task follows unless somebody says otherwise.
+    pub pipeline_default: String,
     pub retention_blobs_ms: u64,
     pub retention_disk_bytes: u64,
     /// What `run: { checks: … }` runs, in order.
@@ -228,8 +302,12 @@ pub struct Config {
     pub checkout: CheckoutConfig,
     /// What sessions may use that an agent of ours does.
     pub caps: Caps,
+    /// What decisions go by; sessions pin it.
+    pub policy: crate::policy::Settings,
     /// The walls around agents of ours.
     pub sandbox: SandboxConfig,
+    /// In whose name and how changes are delivered.
+    pub delivery: DeliverySettings,
     pub rows: Vec<Row>,
 }
 
@@ -251,8 +329,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
     let file = file.unwrap_or_default();
     let checks = file.checks.map(|list| {
         let origin = Origin::File(path.to_owned(), list.referenced.line());
-        let checks: Result<Vec<Check>, String> = list.value.0.into_iter().map(CheckEntry::check).collect();
-        checks.map(|checks| (checks, origin))
+        list.value.read().map(|checks| (checks, origin))
     });
     let checks = checks.transpose().map_err(error)?;
     let retention = file.retention.unwrap_or_default();
@@ -267,9 +344,18 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         ("retention.disk", retention.disk),
     ];
     let walls = file.sandbox.unwrap_or_default().read().map_err(error)?;
+    let rules = file.policy.unwrap_or_default().read().map_err(error)?;
     let mut layer = Vec::new();
     let asked = file.agents.unwrap_or_default().values();
-    let values = values.into_iter().chain(file.budget.unwrap_or_default().values()).chain(walls).chain(asked);
+    let identity = file.identity.unwrap_or_default().values();
+    let values = values
+        .into_iter()
+        .chain(file.budget.unwrap_or_default().values())
+        .chain(walls)
+        .chain(rules)
+        .chain(asked)
+        .chain(identity)
+        .chain(file.pipeline.unwrap_or_default().values());
     for (key, value) in values {
         if let Some(value) = value {
             let origin = Origin::File(path.to_owned(), value.referenced.line());
@@ -285,61 +371,13 @@ struct File {
     agents: Option<agents::Section>,
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
+    identity: Option<identity::Section>,
+    pipeline: Option<pipeline::Section>,
     retention: Option<Retention>,
-    checks: Option<Spanned<CheckList>>,
+    checks: Option<Spanned<checks::Section>>,
     checkout: Option<checkout::Section>,
+    policy: Option<policy::Section>,
     sandbox: Option<sandbox::Section>,
-}
-
-#[derive(Debug)]
-struct CheckList(Vec<CheckEntry>);
-
-impl<'de> Deserialize<'de> for CheckList {
-    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        source.deserialize_any(AnyOfChecks).map(Self)
-    }
-}
-
-/// Takes whatever stands there, to say what belongs there if it is no list.
-struct AnyOfChecks;
-
-impl<'de> Visitor<'de> for AnyOfChecks {
-    type Value = Vec<CheckEntry>;
-
-    fn expecting(&self, words: &mut fmt::Formatter<'_>) -> fmt::Result {
-        words.write_str("a list under `checks:`, each as in `- { name: test, run: [cargo, test] }`")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut checks = Vec::new();
-        while let Some(check) = list.next_element()? {
-            checks.push(check);
-        }
-        Ok(checks)
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CheckEntry {
-    name: String,
-    run: Vec<String>,
-    timeout: Option<Spanned<String>>,
-}
-
-impl CheckEntry {
-    fn check(self) -> Result<Check, String> {
-        let Self { name, run, timeout } = self;
-        if name.trim().is_empty() || run.first().is_none_or(String::is_empty) {
-            return Err(format!("check `{name}` needs a name and a command, as in `run: [cargo, test]`"));
-        }
-        let timeout_ms = match timeout {
-            None => CHECK_TIMEOUT_MS,
-            Some(text) => parse_duration_ms(&text.value)
-                .map_err(|problem| format!("line {}: check `{name}`: {problem}", text.referenced.line()))?,
-        };
-        Ok(Check { name, run, timeout_ms })
-    }
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -400,14 +438,18 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     }
     let checkout = checkout::resolve(layers, &mut rows)?;
     let sandbox = sandbox::resolve(&rows)?;
+    let policy = policy::resolve(&rows)?;
     Ok(Config {
         agents: agents::resolve(&rows)?,
         bindings,
+        pipeline_default: pipeline::resolve(&rows)?,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
         checkout,
         caps: budget::resolve(&rows)?,
+        delivery: identity::resolve(&rows, &policy.merge)?,
+        policy,
         sandbox,
         rows,
     })
@@ -501,6 +543,18 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "identity.coauthor=true (default)",
+                "identity.email= (default)",
+                "identity.name= (default)",
+                "identity.sign=inherit (default)",
+                "pipeline.default=lh.pipeline.feature (default)",
+                "policy.intent_gate=vague (default)",
+                "policy.merge.auto=low (default)",
+                "policy.merge.freshness=disjoint (default)",
+                "policy.merge.method=squash (default)",
+                "policy.merge.never= (default)",
+                "policy.review.families=correctness,tests,security (default)",
+                "policy.review.fix_attempts=3 (default)",
                 "retention.blobs=90d (default)",
                 "retention.disk=20G (default)",
                 "sandbox.accept_reduced=false (default)",
@@ -543,6 +597,18 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "identity.coauthor=true (default)",
+                "identity.email= (default)",
+                "identity.name= (default)",
+                "identity.sign=inherit (default)",
+                "pipeline.default=lh.pipeline.feature (default)",
+                "policy.intent_gate=vague (default)",
+                "policy.merge.auto=low (default)",
+                "policy.merge.freshness=disjoint (default)",
+                "policy.merge.method=squash (default)",
+                "policy.merge.never= (default)",
+                "policy.review.families=correctness,tests,security (default)",
+                "policy.review.fix_attempts=3 (default)",
                 "retention.blobs=10d (ws.yml:1)",
                 "retention.disk=5G ($LONGHAUL_RETENTION_DISK)",
                 "sandbox.accept_reduced=false (default)",

@@ -73,9 +73,10 @@ enum CallAt {
     Finished { outcome: CallOutcome, exit: Option<i32>, result: Content },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct FailedTurn {
     fault: TurnFault,
+    message: String,
     retry_after_ms: Option<u64>,
     resets_at: Option<Timestamp>,
 }
@@ -161,9 +162,9 @@ impl Conversation {
                 self.last_usage = *usage;
                 self.told_bytes = 0;
             }
-            AgentAct::Failed { fault, retry_after_ms, resets_at, .. } => {
+            AgentAct::Failed { fault, message, retry_after_ms, resets_at, .. } => {
                 let (fault, retry_after_ms, resets_at) = (*fault, *retry_after_ms, *resets_at);
-                self.faults.push(FailedTurn { fault, retry_after_ms, resets_at });
+                self.faults.push(FailedTurn { fault, message: message.clone(), retry_after_ms, resets_at });
             }
             AgentAct::CallStarted { turn, call } => self.put(*turn, *call, CallAt::Started),
             AgentAct::CallFinished { turn, call, outcome, exit, result, .. } => {
@@ -220,6 +221,11 @@ impl Conversation {
     /// When the limit that the newest turn ran into is new again, as far as somebody said.
     pub fn resets_at(&self) -> Option<Timestamp> {
         self.faults.last().and_then(|failed| failed.resets_at)
+    }
+
+    /// What is on record of why the newest turn has no answer.
+    pub fn complaint(&self) -> Option<&str> {
+        self.faults.last().map(|failed| failed.message.as_str())
     }
 
     /// The number of the last turn that was answered.

@@ -68,7 +68,6 @@ codes! {
     NoSuchWorkflow = "no_such_workflow" => CouldNot,
     /// A session below this one may not be opened: too many, too deep, or not with these vars.
     ChildRefused = "child_refused" => Blocked,
-    KindNotPerformed = "kind_not_performed" => CouldNot,
     /// The walls that the step needs cannot be put up here.
     NoSandbox = "no_sandbox" => CouldNot,
     /// The files of the session are not there.
@@ -82,6 +81,14 @@ codes! {
     SetupFailed = "setup_failed" => Failed,
     Stuck = "stuck" => Failed,
     NoAnswer = "no_answer" => Failed,
+    /// Somebody else's word is missing before a change may be merged.
+    ReviewRequired = "review_required" => Parked,
+    /// A change that is not delivered: nothing, a secret in it, a rule against it.
+    DeliveryRefused = "delivery_refused" => Blocked,
+    /// What was proven is not what would be merged.
+    DeliveryStale = "delivery_stale" => Blocked,
+    /// What a delivery needs is not to be had: a forge, an identity, a worktree.
+    DeliveryCouldNot = "delivery_could_not" => CouldNot,
     /// What was done is not what the script says.
     Cassette = "cassette" => Failed,
 }
@@ -125,13 +132,16 @@ impl ParkCode {
             | Self::ChildFailed
             | Self::NoSuchWorkflow
             | Self::ChildRefused
-            | Self::KindNotPerformed
             | Self::NoSandbox
             | Self::CheckoutGone
             | Self::NoAgent
             | Self::SetupCouldNotRun
             | Self::SetupFailed
             | Self::Stuck
+            | Self::ReviewRequired
+            | Self::DeliveryRefused
+            | Self::DeliveryStale
+            | Self::DeliveryCouldNot
             | Self::Cassette => false,
         }
     }

@@ -4,10 +4,19 @@
 //! person. A policy looks at nothing but its inputs and the settings that were pinned when the session started, so
 //! nothing that an agent writes changes a rule. `docs/guide/policies.md` has the same tables, and a test compares both.
 
+mod audits;
 pub mod facts;
 pub mod glob;
 mod intent;
+mod merge;
+mod protected;
+mod recheck;
+mod review;
+mod routing;
+mod scope;
 pub mod settings;
+#[cfg(test)]
+mod tests;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -81,7 +90,8 @@ impl Policy {
         const CHANGE: Input = always("change");
         match self {
             Self::Routing => const { &[CLASSIFICATION] },
-            Self::Recheck | Self::Audits => const { &[CLASSIFICATION, CHANGE] },
+            Self::Recheck => const { &[CLASSIFICATION, CHANGE, optional("last")] },
+            Self::Audits => const { &[CLASSIFICATION, CHANGE, optional("review")] },
             Self::Intent => const { &[always("intent"), CLASSIFICATION] },
             Self::Scope => const { &[always("intent"), CHANGE] },
             Self::Review => {
@@ -133,24 +143,24 @@ impl Ruling {
         value.extend(more);
         Value::Object(value)
     }
+
+    fn and(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.more.insert(name.to_owned(), value.into());
+        self
+    }
 }
 
 /// Asks a policy.
 pub fn decide(policy: Policy, settings: &Settings, given: &Map<String, Value>) -> Ruling {
     let given = Given { settings, values: given };
     match policy {
+        Policy::Routing => routing::rule(&given),
+        Policy::Recheck => recheck::rule(&given),
         Policy::Intent => intent::rule(&given),
-        Policy::Routing
-        | Policy::Recheck
-        | Policy::Scope
-        | Policy::Review
-        | Policy::Audits
-        | Policy::Merge => Ruling {
-            decision: PERSON,
-            because: "no rule covers this".to_owned(),
-            rules: Vec::new(),
-            more: Map::new(),
-        },
+        Policy::Scope => scope::rule(&given),
+        Policy::Review => review::rule(&given),
+        Policy::Audits => audits::rule(&given),
+        Policy::Merge => merge::rule(&given),
     }
 }
 
@@ -168,6 +178,14 @@ impl Given<'_> {
             Some(value) => {
                 T::deserialize(value).map_err(|error| format!("`{name}` is not what it must be: {error}"))
             }
+        }
+    }
+
+    /// The same of an input that may be left out.
+    fn read_if_known<T: serde::de::DeserializeOwned>(&self, name: &str) -> Result<Option<T>, String> {
+        match self.values.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => self.read(name).map(Some),
         }
     }
 }
@@ -231,5 +249,9 @@ pub struct Row {
 
 /// Every table, in the order of the guide.
 pub fn tables() -> Vec<TableView> {
-    vec![intent::TABLE.view()]
+    let mut tables = routing::tables();
+    tables.extend([recheck::TABLE.view(), intent::TABLE.view(), scope::TABLE.view(), review::TABLE.view()]);
+    tables.extend(audits::tables());
+    tables.push(merge::TABLE.view());
+    tables
 }

@@ -167,7 +167,8 @@ impl Progress {
             | SessionEvent::Continued { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
-            | SessionEvent::CheckoutRemoved { .. } => {}
+            | SessionEvent::CheckoutRemoved { .. }
+            | SessionEvent::Delivery { .. } => {}
         }
     }
 

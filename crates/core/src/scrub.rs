@@ -95,6 +95,14 @@ impl Scrubber {
             || self.rules.as_ref().is_some_and(|rules| rules.first(bytes, 0).is_some())
     }
 
+    /// The name of the first secret, or the rule that takes something for one.
+    pub fn first_rule(&self, bytes: &[u8]) -> Option<String> {
+        let known = self.known.as_ref().and_then(|known| places(known, bytes).into_iter().next());
+        let name = |mark: &str| mark.trim_start_matches("[secret:").trim_end_matches(']').to_owned();
+        let known = known.map(|found| name(&self.marks[found.pattern]));
+        known.or_else(|| self.rules.as_ref().and_then(|rules| rules.first_name(bytes)).map(str::to_owned))
+    }
+
     /// Bytes without secrets; borrowed when there was nothing to take out.
     pub fn bytes<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
         if !self.finds_any(bytes) {
@@ -343,6 +351,7 @@ mod tests {
             goal: longhaul_events::Content::Inline(goal),
             workspace: None,
             parent: None,
+            task: None,
         };
         let mut event = opened(json!({"goal": "inline"}));
         Scrubber::new(&secrets).event(&mut event);

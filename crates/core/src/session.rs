@@ -20,6 +20,7 @@
 //! | any | settle | `Agent` |
 //! | open | request stop | `StopRequested`; nobody takes the lease after it |
 //! | step out, or parked at one | steer | (`Unparked`), `Agent` |
+//! | work due, driven | deliver | `Delivery`; after an outward one no rewind leads behind it |
 //! | open | close | `Closed` |
 //! | any | make, keep or remove a checkout | `CheckoutMade`, `Snapshotted`, `CheckoutRemoved` |
 //!
@@ -37,9 +38,9 @@ mod tests;
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
-    OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint, Timestamp,
-    Urgency, Waits, WorkspaceId,
+    AgentAct, Caps, Channel, CloseOutcome, Content, DeliveryFact, Digest, Driver, Epoch, GateKind, NodeId,
+    Nonce, OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint,
+    TaskId, Timestamp, Urgency, Waits, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -53,7 +54,7 @@ pub use spent::Spent;
 use crate::handle::Handle;
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 8;
+pub const FOLD_VERSION: u32 = 9;
 
 /// How many unused reissued handles a session remembers; the oldest is forgotten first.
 const REISSUED_KEPT: usize = 16;
@@ -70,6 +71,9 @@ pub struct Session {
     key: SessionKey,
     pub workspace: Option<WorkspaceId>,
     pub parent: Option<SessionId>,
+    /// What it is part of; none from before there were tasks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub task: Option<TaskId>,
     /// How many events are folded in; the next one has the number after it.
     pub seq: Seq,
     pub lease: Option<Lease>,
@@ -105,6 +109,17 @@ pub struct Session {
     pub closed: Option<CloseOutcome>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workplace: Option<Workplace>,
+    /// The newest work in which something was done, or may have been, that others see.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outward: Option<Outward>,
+}
+
+/// Where a session cannot be taken back behind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outward {
+    pub work: NodeId,
+    pub step: StepId,
 }
 
 /// Who wants a session ended, and how soon.
@@ -252,12 +267,13 @@ impl Session {
 
     /// The state after a first event; `None` if that is not an opening.
     pub fn begin(id: SessionId, first: &SessionEvent) -> Option<Self> {
-        let SessionEvent::Opened { key, goal: _, workspace, parent } = first else { return None };
+        let SessionEvent::Opened { key, goal: _, workspace, parent, task } = first else { return None };
         Some(Self {
             id,
             key: *key,
             workspace: *workspace,
             parent: *parent,
+            task: *task,
             seq: Seq(1),
             lease: None,
             epoch: Epoch(0),
@@ -276,6 +292,7 @@ impl Session {
             stop: None,
             closed: None,
             workplace: None,
+            outward: None,
         })
     }
 
@@ -346,6 +363,7 @@ impl Session {
             SessionEvent::CheckoutMade { checkout } => self.settle_in(checkout),
             SessionEvent::Snapshotted { snapshot, begins, .. } => self.remember_snapshot(snapshot, *begins),
             SessionEvent::CheckoutRemoved { .. } => self.move_out(),
+            SessionEvent::Delivery { work, fact, .. } => self.go_outward(*work, fact),
         }
     }
 
@@ -419,6 +437,15 @@ impl Session {
     fn move_out(&mut self) {
         if let Some(workplace) = &mut self.workplace {
             workplace.is_gone = true;
+        }
+    }
+
+    /// From the intent on: whether it was done may never be known.
+    fn go_outward(&mut self, work: NodeId, fact: &DeliveryFact) {
+        let Some(step) = self.working().map(|work| work.step.clone()) else { return };
+        if fact.act().is_outward() {
+            self.outward = Some(Outward { work, step });
+            self.reissued.clear();
         }
     }
 

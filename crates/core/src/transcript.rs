@@ -181,7 +181,8 @@ impl Transcript {
             | SessionEvent::Continued { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
-            | SessionEvent::CheckoutRemoved { .. } => {}
+            | SessionEvent::CheckoutRemoved { .. }
+            | SessionEvent::Delivery { .. } => {}
         }
     }
 

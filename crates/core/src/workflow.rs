@@ -26,6 +26,7 @@ pub mod scope;
 pub mod step;
 pub mod suggest;
 pub mod template;
+mod until;
 pub mod workrail;
 
 use std::collections::BTreeMap;
@@ -36,6 +37,7 @@ pub use condition::Condition;
 pub use contract::Contract;
 pub use prompt::Prompt;
 pub use step::{Step, StepKind};
+pub use until::NoSuchPhase;
 
 /// The longest list of steps in one file, before routines are expanded.
 pub const MOST_STEPS: usize = 500;

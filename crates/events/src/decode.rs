@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::content::{BlobRef, FreeText, Slot};
 use crate::session::SessionEvent;
 use crate::stream::StreamKind;
+use crate::task::TaskEvent;
 use crate::workspace::WorkspaceEvent;
 
 /// The `type` that an earlier release wrote, and how it is lifted to today's shape.
@@ -42,6 +43,33 @@ impl StreamEvent for SessionEvent {
 
     fn names(&self) -> Vec<&str> {
         Self::names(self)
+    }
+}
+
+impl StreamEvent for TaskEvent {
+    const KIND: StreamKind = StreamKind::Task;
+    const UPCASTERS: &'static [Upcaster] = &[];
+
+    fn blobs(&self) -> Vec<BlobRef> {
+        Self::blobs(self)
+    }
+
+    fn contents(&mut self) -> Vec<Slot<'_>> {
+        Self::contents(self)
+    }
+
+    fn free_texts(&mut self) -> Vec<FreeText<'_>> {
+        Self::free_texts(self)
+    }
+
+    /// The workflow and its steps are looked up by these.
+    fn names(&self) -> Vec<&str> {
+        match self {
+            Self::Opened { pipeline, until, .. } => {
+                std::iter::once(pipeline.as_str()).chain(until.as_deref()).collect()
+            }
+            Self::Attempted { .. } | Self::Set { .. } | Self::Cancelled { .. } => Vec::new(),
+        }
     }
 }
 

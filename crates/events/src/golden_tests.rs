@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::{SessionEvent, StreamEvent, WorkspaceEvent, decode_batch, encode_batch};
+use crate::{SessionEvent, StreamEvent, TaskEvent, WorkspaceEvent, decode_batch, encode_batch};
 
 fn samples(enum_name: &str) -> Vec<(PathBuf, Value)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(enum_name);
@@ -39,6 +39,11 @@ fn reads_back<E: StreamEvent>(enum_name: &str) {
 #[test]
 fn every_golden_session_event_reads_back_to_its_bytes() {
     reads_back::<SessionEvent>("SessionEvent");
+}
+
+#[test]
+fn every_golden_task_event_reads_back_to_its_bytes() {
+    reads_back::<TaskEvent>("TaskEvent");
 }
 
 #[test]

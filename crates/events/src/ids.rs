@@ -80,6 +80,11 @@ byte_id!(
     SessionId, 8, "s-", "session id", "`s-` and 13 letters or digits"
 );
 byte_id!(
+    /// One unit of work: a goal, and all sessions that were started for it.
+    #[derive(Debug)]
+    TaskId, 8, "t-", "task id", "`t-` and 13 letters or digits"
+);
+byte_id!(
     /// A registered git repository; made from its path, so that registering twice meets itself.
     #[derive(Debug)]
     WorkspaceId, 5, "w-", "workspace id", "`w-` and 8 letters or digits"

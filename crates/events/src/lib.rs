@@ -8,9 +8,11 @@ mod base32;
 mod checkout;
 mod content;
 mod decode;
+mod delivery;
 mod ids;
 mod session;
 mod stream;
+mod task;
 mod time;
 mod walk;
 mod workspace;
@@ -23,9 +25,13 @@ pub use base32::{decode_base32, encode_base32};
 pub use checkout::{CheckoutKind, OwnCheckout};
 pub use content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
 pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch};
-pub use ids::{Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, WorkspaceId};
+pub use delivery::{DeliveryAct, DeliveryFact};
+pub use ids::{
+    Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, TaskId, WorkspaceId,
+};
 pub use session::{CloseOutcome, Driver, ReportKind, SessionEvent, Urgency, Waits};
 pub use stream::{StreamId, StreamKind};
+pub use task::{Priority, TaskChange, TaskEvent};
 pub use time::Timestamp;
 pub use walk::{Checkout, Choice, Considered, Frame, GateKind, Place, Reason, Restored, Verdict};
 pub use workspace::{Channel, FileKind, TrustedFile, WorkspaceEvent};

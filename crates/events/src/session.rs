@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::agent::AgentAct;
 use crate::checkout::OwnCheckout;
 use crate::content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
-use crate::ids::{Epoch, NodeId, Nonce, SessionId, SessionKey, StepId, WorkspaceId};
+use crate::delivery::DeliveryFact;
+use crate::ids::{Epoch, NodeId, Nonce, SessionId, SessionKey, StepId, TaskId, WorkspaceId};
 use crate::time::Timestamp;
 use crate::walk::{Checkout, Considered, GateKind, Place, Reason, Restored, Verdict};
 use crate::workspace::Channel;
@@ -22,6 +23,9 @@ pub enum SessionEvent {
         goal: Content,
         workspace: Option<WorkspaceId>,
         parent: Option<SessionId>,
+        /// What it is part of. Every session of a task names it; those from before there were tasks name none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        task: Option<TaskId>,
     },
     DriverTaken {
         epoch: Epoch,
@@ -250,6 +254,12 @@ pub enum SessionEvent {
         by: String,
         because: String,
     },
+    /// Something that others see is about to be done for the session, or was.
+    Delivery {
+        work: NodeId,
+        epoch: Epoch,
+        fact: DeliveryFact,
+    },
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
@@ -358,6 +368,7 @@ impl SessionEvent {
             Self::WayChosen { considered, .. } => considered.iter().map(|one| one.step.0.as_str()).collect(),
             Self::Decided { step, policy, .. } => vec![&step.0, policy],
             Self::LoopExhausted { step, .. } | Self::Unparked { step, .. } => vec![&step.0],
+            Self::Delivery { fact, .. } => vec![fact.key()],
             Self::Opened { .. }
             | Self::DriverTaken { .. }
             | Self::DriverRenewed { .. }
@@ -425,6 +436,7 @@ impl SessionEvent {
                 Parts::default().words([because].into_iter().chain(left_out))
             }
             Self::CheckoutRemoved { by, because, .. } => Parts::default().words([by, because]),
+            Self::Delivery { fact, .. } => Parts::of(fact.content()),
             Self::Unparked { by, .. } => Parts::default().words([by]),
             Self::DriverTaken { driver, .. } => Parts::default().words([&mut driver.host]),
             Self::StopRequested { by, reason, .. }

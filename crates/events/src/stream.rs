@@ -5,12 +5,13 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{IdError, SessionId, WorkspaceId, serde_as_text};
+use crate::ids::{IdError, SessionId, TaskId, WorkspaceId, serde_as_text};
 
 /// What a stream is about; the part before the slash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StreamKind {
     Session,
+    Task,
     Workspace,
 }
 
@@ -18,6 +19,7 @@ impl StreamKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Session => "session",
+            Self::Task => "task",
             Self::Workspace => "workspace",
         }
     }
@@ -27,6 +29,7 @@ impl StreamKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StreamId {
     Session(SessionId),
+    Task(TaskId),
     Workspace(WorkspaceId),
 }
 
@@ -34,6 +37,7 @@ impl StreamId {
     pub const fn kind(&self) -> StreamKind {
         match self {
             Self::Session(_) => StreamKind::Session,
+            Self::Task(_) => StreamKind::Task,
             Self::Workspace(_) => StreamKind::Workspace,
         }
     }
@@ -42,6 +46,12 @@ impl StreamId {
 impl From<SessionId> for StreamId {
     fn from(id: SessionId) -> Self {
         Self::Session(id)
+    }
+}
+
+impl From<TaskId> for StreamId {
+    fn from(id: TaskId) -> Self {
+        Self::Task(id)
     }
 }
 
@@ -55,6 +65,7 @@ impl fmt::Display for StreamId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Session(id) => write!(f, "session/{id}"),
+            Self::Task(id) => write!(f, "task/{id}"),
             Self::Workspace(id) => write!(f, "workspace/{id}"),
         }
     }
@@ -65,8 +76,9 @@ impl FromStr for StreamId {
     fn from_str(text: &str) -> Result<Self, IdError> {
         match text.split_once('/') {
             Some(("session", id)) => id.parse().map(Self::Session),
+            Some(("task", id)) => id.parse().map(Self::Task),
             Some(("workspace", id)) => id.parse().map(Self::Workspace),
-            _ => Err(IdError::new("stream", text, "`session/s-…` or `workspace/w-…`")),
+            _ => Err(IdError::new("stream", text, "`session/s-…`, `task/t-…` or `workspace/w-…`")),
         }
     }
 }

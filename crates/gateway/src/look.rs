@@ -26,7 +26,12 @@ pub struct Looked {
 impl Upstream {
     /// Whether somebody takes a connection.
     pub fn is_there(&self, patience: Duration) -> bool {
-        waited(patience, async { self.connect().await.map(drop) }).is_ok()
+        self.reach(patience).is_ok()
+    }
+
+    /// Connects, and says why that does not work.
+    pub fn reach(&self, patience: Duration) -> io::Result<()> {
+        waited(patience, async { self.connect().await.map(drop) })
     }
 
     /// Asks for the list of models, with the key; nothing is counted and nothing costs.

@@ -108,13 +108,13 @@ impl Models {
     }
 
     fn estimate(&self, provider: &str, body: &[u8]) -> Estimate {
-        let asked: Value = serde_json::from_slice(body).unwrap_or_default();
+        let asked = Asked::of(body);
         Estimate {
             request: self.requests.fetch_add(1, Ordering::Relaxed),
             provider: provider.to_owned(),
-            model: asked["model"].as_str().map(str::to_owned),
+            max_output_tokens: asked.most_output(),
+            model: asked.model.and_then(|model| model.as_str().map(str::to_owned)),
             input_bytes: u64::try_from(body.len()).unwrap_or(u64::MAX),
-            max_output_tokens: most_output(&asked),
         }
     }
 }
@@ -140,11 +140,30 @@ fn counted(
     Response::from_parts(head, Counted::new(body, count, bill, seen).boxed_unsync())
 }
 
-/// How much may come back. A provider heeds one of these limits and may ignore the others, and answers `n` times.
-fn most_output(asked: &Value) -> Option<u64> {
-    let limits = ["max_tokens", "max_completion_tokens", "max_output_tokens"];
-    let largest = limits.iter().filter_map(|limit| asked[*limit].as_u64()).max()?;
-    Some(largest.saturating_mul(asked["n"].as_u64().unwrap_or(1).max(1)))
+/// What a request says of what it costs. All the rest of it, which is nearly all, is passed over.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(default)]
+struct Asked {
+    model: Option<Value>,
+    max_tokens: Option<Value>,
+    max_completion_tokens: Option<Value>,
+    max_output_tokens: Option<Value>,
+    n: Option<Value>,
+}
+
+impl Asked {
+    /// Whoever says something twice, or nothing that can be read, has said nothing: then the most counts.
+    fn of(body: &[u8]) -> Self {
+        serde_json::from_slice(body).unwrap_or_default()
+    }
+
+    /// How much may come back. A provider heeds one of these limits and may ignore the others, and answers `n` times.
+    fn most_output(&self) -> Option<u64> {
+        let number = |value: &Option<Value>| value.as_ref().and_then(Value::as_u64);
+        let limits = [&self.max_tokens, &self.max_completion_tokens, &self.max_output_tokens];
+        let largest = limits.into_iter().filter_map(number).max()?;
+        Some(largest.saturating_mul(number(&self.n).unwrap_or(1).max(1)))
+    }
 }
 
 /// The request as the provider gets it: nothing of the session's in it but what it asks.
@@ -180,6 +199,24 @@ fn is_offered(protocol: Protocol, method: &Method, rest: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_request_may_cost_is_read_from_it_and_never_twice() {
+        let asked = |text: &str| {
+            let asked = Asked::of(text.as_bytes());
+            (asked.most_output(), asked.model.and_then(|model| model.as_str().map(str::to_owned)))
+        };
+        let model = Some("m".to_owned());
+        assert_eq!(asked(r#"{"model":"m","messages":[{"n":9}],"max_tokens":50}"#), (Some(50), model.clone()));
+        assert_eq!(
+            asked(r#"{"model":"m","max_tokens":5,"max_output_tokens":7,"n":3}"#),
+            (Some(21), model.clone())
+        );
+        assert_eq!(asked(r#"{"model":"m","max_tokens":"many"}"#), (None, model));
+        for unclear in [r#"{"model":"m","max_tokens":5,"max_tokens":50}"#, r#"{"model":"m""#, "[1]"] {
+            assert_eq!(asked(unclear), (None, None), "{unclear}");
+        }
+    }
 
     #[test]
     fn only_asking_a_model_is_offered() {

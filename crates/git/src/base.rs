@@ -81,6 +81,20 @@ pub fn secure_commit(main: &Repository, session: &str, branch: &str, commit: &st
     Ok(Base { branch: branch.to_owned(), commit, freshness: Freshness::NoRemote })
 }
 
+/// The commit at which a head left a branch; without a branch the default one.
+pub fn parting(main: &Repository, head: &ObjectId, branch: Option<&str>) -> Result<ObjectId, Error> {
+    let remote = remote(main)?;
+    let branch = match branch {
+        Some(branch) => branch.to_owned(),
+        None => default_branch(main, remote.as_deref())?,
+    };
+    let tracking = remote.map(|remote| format!("refs/remotes/{remote}/{branch}"));
+    let tip = tracking.and_then(|name| resolve(main, &name).ok());
+    let tip = tip.map_or_else(|| local(main, &branch), Ok)?;
+    let asking = ["merge-base", head.as_str(), tip.as_str()];
+    Git::in_repository(main).args(asking).run()?.object_id()
+}
+
 fn from_remote(main: &Repository, remote: &str, branch: String, kept: &str) -> Result<Base, Error> {
     let source = if branch == "HEAD" { branch.clone() } else { format!("refs/heads/{branch}") };
     let fetched = fetch_into(main, remote, &[format!("+{source}:{kept}")]);
@@ -169,7 +183,7 @@ fn fetch_into(main: &Repository, remote: &str, wanted: &[String]) -> Result<(), 
 }
 
 /// Takes what the repository itself configures out of the way and puts the user's own choices there.
-fn own_settings() -> Result<Vec<String>, Error> {
+pub(crate) fn own_settings() -> Result<Vec<String>, Error> {
     let mut settings: Vec<String> = [
         "core.askPass=",
         "core.alternateRefsCommand=:",
@@ -189,7 +203,7 @@ fn own_settings() -> Result<Vec<String>, Error> {
 }
 
 /// What the files of the machine and of the user say, and no repository.
-fn of_user(key: &str) -> Result<Vec<String>, Error> {
+pub(crate) fn of_user(key: &str) -> Result<Vec<String>, Error> {
     let mut found = Vec::new();
     for scope in ["--system", "--global"] {
         let answer = Git::new().args(["config", scope, "--get-all", key]).run()?;

@@ -146,8 +146,16 @@ fn filters(repository: &Repository) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Built beside its place and moved there when it is complete: a crash leaves no half of one.
 fn borrowed(new: &NewCheckout<'_>) -> Result<Checkout, Error> {
+    borrowed_with(new, &|_| Ok(()))
+}
+
+/// Built beside its place and moved there when it is complete: a crash leaves no half of one. `bring` puts objects there
+/// that the main repository does not have.
+pub(crate) fn borrowed_with(
+    new: &NewCheckout<'_>,
+    bring: &dyn Fn(&Path) -> Result<(), Error>,
+) -> Result<Checkout, Error> {
     if fs::symlink_metadata(new.path).is_ok() {
         return Err(Error::CheckoutExists { path: new.path.to_owned() });
     }
@@ -169,6 +177,7 @@ fn borrowed(new: &NewCheckout<'_>) -> Result<Checkout, Error> {
     git.args(making).run()?.succeeded()?;
     let git_dir = building.join(".git");
     copy_shallow(&git_dir, &new.main.common_dir)?;
+    bring(&git_dir)?;
     let checkout = Checkout::open(&building, CheckoutKind::Borrowed, &new.main.common_dir)?;
     let branch = format!("refs/heads/{}", new.branch);
     checkout.git()?.args(["update-ref", &branch, new.base.as_str()]).run()?.succeeded()?;
@@ -196,6 +205,14 @@ pub(crate) fn remove_folder(path: &Path) -> Result<(), Error> {
     }
     permit(path);
     fs::remove_dir_all(path).map_err(Error::file("remove", path))
+}
+
+/// Takes away a checkout that nobody needs, if it is there, with what a crash left of its making.
+pub fn discard(path: &Path) -> Result<(), Error> {
+    let mut building = path.as_os_str().to_owned();
+    building.push(".making");
+    clear(Path::new(&building))?;
+    clear(path)
 }
 
 fn permit(folder: &Path) {

@@ -66,6 +66,14 @@ pub enum Error {
     )]
     FetchFailed { url: String, message: String },
 
+    #[error("could not push `{branch}` to `{url}` ({message}); see what moved it, and your access")]
+    PushFailed { url: String, branch: String, message: String },
+
+    #[error(
+        "the commit could not be signed ({message}); unlock the key, or set `identity.sign: never` to deliver without a signature"
+    )]
+    SigningFailed { message: String },
+
     #[error("`{needed}` needs git {version} or later; install a newer git")]
     GitOlderThan { needed: &'static str, version: &'static str },
 

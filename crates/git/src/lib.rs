@@ -9,28 +9,38 @@ mod borrow;
 mod checkout;
 mod clean;
 mod command;
+mod create;
+mod delivery;
 mod discover;
 mod error;
 mod fetch;
 mod folder;
+mod forge;
 mod head;
 mod object_id;
 mod snapshot;
 mod version;
 mod whereabouts;
 
-pub use base::{Base, Freshness, base_ref, secure_base, secure_commit};
-pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout};
+pub use base::{Base, Freshness, base_ref, parting, secure_base, secure_commit};
+pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout, discard};
 pub use clean::{Fate, Stays};
+pub use create::{NewRepository, create};
+pub use delivery::{
+    AddedLine, Author, Joined, NewCommit, Push, Signing, put_branch, remote_address, user_identity,
+    wants_signature,
+};
 pub use discover::{Kind, Repository, discover};
 pub use error::Error;
 pub use fetch::{Remote, fetch};
 pub use folder::{FOLDER_LIMIT_BYTES, FolderEntry, Mode, has_path, read_folder};
+pub use forge::{Bare, MergeKind, Merging};
 pub use head::{Head, head, resolve};
 pub use object_id::ObjectId;
 pub use snapshot::{
-    Change, ChangeKind, Kept, LeftOut, Merged, News, Restored, Since, Snapshot, Snapshots, TakeSnapshot,
-    Target, can_be_taken as snapshots_can_be_taken,
+    Change, ChangeKind, ChangeSet, FileChange, FileStatus, Kept, LeftOut, MergeResult, Merged, News,
+    Proposal, Restored, Since, Snapshot, Snapshots, TakeSnapshot, Target,
+    can_be_taken as snapshots_can_be_taken,
 };
 pub use version::{Version, version};
 pub use whereabouts::{Whereabouts, linked_worktrees, whereabouts};

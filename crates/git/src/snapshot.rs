@@ -8,6 +8,7 @@ mod bring;
 mod compare;
 mod history;
 mod listing;
+mod merging;
 mod writing;
 
 use std::fs::{self, File, TryLockError};
@@ -20,6 +21,7 @@ pub use bring::Restored;
 pub use compare::{Change, ChangeKind, Merged, Since, Target};
 pub use history::Kept;
 pub use listing::LeftOut;
+pub use merging::{ChangeSet, FileChange, FileStatus, MergeResult, Proposal};
 
 use crate::base::{base_ref, checked_name};
 use crate::borrow::{borrow_objects, copy_shallow, quoted, unique};
@@ -97,6 +99,19 @@ impl Snapshots {
         Ok(Self { repository, main_dir: main.common_dir.clone(), empty_tree })
     }
 
+    /// Where it lies.
+    pub fn folder(&self) -> &Path {
+        &self.repository.git_dir
+    }
+
+    pub(crate) fn repository_of_snapshots(&self) -> Repository {
+        self.repository.clone()
+    }
+
+    pub(crate) fn empty_tree(&self) -> &str {
+        self.empty_tree.as_str()
+    }
+
     /// Keeps all files of a checkout that are not ignored, and the commits made in it.
     pub fn take(&self, wanted: &TakeSnapshot<'_>) -> Result<Snapshot, Error> {
         let _turn = self.turn(wanted.session)?;
@@ -114,7 +129,7 @@ impl Snapshots {
     }
 
     /// Git in our own repository, with no configuration but ours and every write made sure of.
-    fn git(&self) -> Git {
+    pub(crate) fn git(&self) -> Git {
         let mut git = Git::in_repository(&self.repository).isolated().timeout(TIMEOUT);
         for setting in [
             "core.fsync=committed,reference",

@@ -152,7 +152,7 @@ impl Asked {
 }
 
 /// Why a line has no answer.
-enum Unanswered {
+enum BrokenOff {
     /// Nobody has seen it.
     Unsent(String),
     /// Somebody may have done what it asks.
@@ -177,8 +177,8 @@ impl Gateway {
                     }
                     return answers;
                 }
-                Err(Unanswered::Unsent(error)) => problem = error,
-                Err(Unanswered::Sent(error)) => {
+                Err(BrokenOff::Unsent(error)) => problem = error,
+                Err(BrokenOff::Sent(error)) => {
                     problem = error;
                     if !asked.may_be_sent_again() {
                         break;
@@ -196,9 +196,9 @@ impl Gateway {
         vec![answer.to_string().into_bytes()]
     }
 
-    async fn send(&self, asked: &Asked) -> Result<Vec<Vec<u8>>, Unanswered> {
-        let unsent = |error: &dyn std::fmt::Display| Unanswered::Unsent(error.to_string());
-        let sent = |error: hyper::Error| Unanswered::Sent(error.to_string());
+    async fn send(&self, asked: &Asked) -> Result<Vec<Vec<u8>>, BrokenOff> {
+        let unsent = |error: &dyn std::fmt::Display| BrokenOff::Unsent(error.to_string());
+        let sent = |error: hyper::Error| BrokenOff::Sent(error.to_string());
         let stream = UnixStream::connect(&*self.socket).await.map_err(|error| unsent(&error))?;
         let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
             .await

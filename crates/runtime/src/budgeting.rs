@@ -24,8 +24,8 @@ impl System {
         Ok(caps)
     }
 
-    /// Gives a session other caps, as in `tokens=100k`, and goes on with it if it was parked for want of them. Those of
-    /// its task and of the day are taken from the settings anew. A person's to do.
+    /// Gives a session other caps, as in `tokens=100k`, and goes on with it if it was parked for want of them. That of the
+    /// day is taken from the settings anew, and so is that of its task unless a person gave it one. A person's to do.
     pub fn change_budget(&self, commands: &Commands, id: SessionId, text: &str) -> Result<(), Error> {
         terminal::refuse_agents()?;
         let session = commands.load_session(id)?;
@@ -36,16 +36,28 @@ impl System {
             return Err(Error::Driven(DrivenError::NotDriven { id, lacks: "budget of ours" }));
         }
         let settings = self.config()?.caps;
-        let (task_money_micros, day_money_micros) = (settings.task_money_micros, settings.day_money_micros);
+        let given = commands.task_of(&session)?.and_then(|task| task.money_micros);
+        let task_money_micros = given.unwrap_or(settings.task_money_micros);
+        let day_money_micros = settings.day_money_micros;
         let now = Caps { task_money_micros, day_money_micros, ..session.caps.unwrap_or(settings) };
         let caps = budget::changed(now, text)?;
-        let goes_on = is_out_of_means(&session);
+        self.give_budget(commands, &session, &NewBudget { caps, by: terminal::user_name() })
+    }
+
+    /// Puts other caps in force, and goes on with what was parked for want of them.
+    pub(crate) fn give_budget(
+        &self,
+        commands: &Commands,
+        session: &Session,
+        budget: &NewBudget,
+    ) -> Result<(), Error> {
+        let goes_on = is_out_of_means(session);
         if goes_on {
-            enough(commands, &session, &caps)?;
+            enough(commands, session, &budget.caps)?;
         }
-        commands.set_budget(id, &NewBudget { caps, by: terminal::user_name() })?;
+        commands.set_budget(session.id, budget)?;
         if goes_on {
-            self.start_runner(id)?;
+            self.start_runner(session.id)?;
         }
         Ok(())
     }

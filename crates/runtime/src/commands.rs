@@ -4,11 +4,14 @@ pub(crate) mod acting;
 pub(crate) mod billing;
 pub(crate) mod carrying;
 pub(crate) mod checkout;
+pub(crate) mod delivering;
 mod keeping;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
+mod paying;
 mod replaying;
 pub(crate) mod session;
+pub(crate) mod task;
 #[cfg(test)]
 mod tests;
 mod vouching;
@@ -20,6 +23,7 @@ use std::sync::Arc;
 
 use longhaul_core::scrub::Scrubber;
 use longhaul_events::StreamId;
+use longhaul_store::views::Views;
 use longhaul_store::{Log, SqliteLog};
 
 use crate::clock::{Clock, Entropy};
@@ -35,6 +39,9 @@ pub struct Commands {
     entropy: Entropy,
     recent: session::Recent,
     shelf: walking::Shelf,
+    /// Kept open: to open them takes longer than to read them, and whoever drives asks several times for every turn.
+    views: Option<Arc<Views>>,
+    paid: paying::LastSeen,
 }
 
 impl std::fmt::Debug for Commands {
@@ -53,6 +60,8 @@ impl Commands {
             entropy,
             recent: session::Recent::default(),
             shelf: walking::Shelf::default(),
+            views: None,
+            paid: paying::LastSeen::default(),
         }
     }
 
@@ -62,12 +71,13 @@ impl Commands {
         clock: Arc<dyn Clock>,
         entropy: Entropy,
     ) -> Self {
-        Self { store: Some(store.clone()), ..Self::over(store, scrubber, clock, entropy) }
+        let views = Some(Arc::new(Views::new(store.folder())));
+        Self { store: Some(store.clone()), views, ..Self::over(store, scrubber, clock, entropy) }
     }
 
     /// The read side of the same store, without opening it again; `None` over a log that is no store.
     pub fn reader(&self) -> Option<Reader> {
-        self.store.clone().map(Reader::new)
+        Some(Reader::with(self.store.clone()?, self.views.clone()?))
     }
 
     /// A write that happens now.

@@ -183,7 +183,7 @@ fn agents(system: &System, config: Option<&Config>) -> Vec<Diagnosis> {
     }
     // Whoever plays a script is always there.
     let is_ready = |view: &&crate::agents::AgentView| {
-        view.state == AgentState::Ready && view.kind != Kind::Rehearsal.word()
+        matches!(view.state, AgentState::Ready | AgentState::UsedUp) && view.kind != Kind::Rehearsal.word()
     };
     let ready: Vec<&str> = views.iter().filter(is_ready).map(|view| view.name.as_str()).collect();
     // Whoever only serves the agent of an editor needs none.

@@ -13,6 +13,7 @@ use longhaul_store::watch::Watcher;
 
 use crate::calendar::{awaited, until_due};
 use crate::commands::Commands;
+use crate::commands::task::{TaskOrigin, TaskWish};
 use crate::error::{DrivenError, Error};
 use crate::hiring::{Assignee, has_hands};
 use crate::leaf;
@@ -48,6 +49,8 @@ pub struct NewDrive {
     /// In place of what the settings say, such as `tokens=50k,turns=30`.
     pub budget: Option<String>,
     pub by: String,
+    /// What it is done for; its budget is that of the run.
+    pub task: TaskOrigin,
 }
 
 /// The script of a rehearsal, and what its file is called.
@@ -80,7 +83,8 @@ impl System {
         longhaul_git::snapshots_can_be_taken()?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
-        let start = self.prepared(commands, new.walk)?;
+        commands.refuse_duplicate(&new.task.source)?;
+        let start = self.prepared_until(commands, new.walk, new.task.until.as_deref())?;
         let who = match new.who {
             Assignee::Rehearsal(script) => Who::Rehearsal(script),
             Assignee::Agent { name, tier } => {
@@ -90,8 +94,11 @@ impl System {
         let workers = who.workers();
         let walls = walls.letting(who.hosts()).for_taint(new.taint, &workers)?;
         self.refuse_if_missing(&who)?;
-        let view = commands.start_session(&start)?;
+        let source = new.task.source.clone();
+        let task = TaskOrigin { budget: Some(caps), ..new.task };
+        let view = commands.start_session_for(&start, &TaskWish::New(task))?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
+        commands.yield_to_earlier(&source, session)?;
         let worktree = NewWorktree {
             session,
             kind: CheckoutKind::Borrowed,
@@ -289,7 +296,7 @@ mod tests {
     fn runners_that_only_come_and_go_are_not_started_for_ever() {
         let id = SessionId::from_bytes([1; 8]);
         let (key, goal) = (SessionKey::from_bytes([7; 16]), Content::Inline(json!("fix it")));
-        let opened = SessionEvent::Opened { key, goal, workspace: None, parent: None };
+        let opened = SessionEvent::Opened { key, goal, workspace: None, parent: None, task: None };
         let mut session = Session::fold(id, &[opened]).unwrap();
         let mut runners = Runners::default();
         let mut come_and_go = |epoch: u64| {

@@ -2,6 +2,7 @@
 
 mod driven;
 mod hiring;
+mod task;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use serde_json::Value;
 
 pub use driven::DrivenError;
 pub use hiring::HiringError;
+pub use task::TaskError;
 
 use crate::agents::AddingError;
 use crate::places::Homeless;
@@ -109,6 +111,10 @@ pub enum Error {
     #[error(transparent)]
     Git(#[from] longhaul_git::Error),
     #[error(transparent)]
+    Forge(longhaul_forge::Failure),
+    #[error("{0}; name one with `--forge PATH`, or make one with `longhaul forge init PATH`")]
+    NoForge(String),
+    #[error(transparent)]
     Worktree(#[from] WorktreeError),
     #[error("{0}")]
     Config(#[from] config::Error),
@@ -138,6 +144,8 @@ pub enum Error {
     Sandboxed(longhaul_exec::Error),
     #[error(transparent)]
     Driven(#[from] DrivenError),
+    #[error(transparent)]
+    Task(#[from] TaskError),
     #[error(transparent)]
     Gateway(#[from] longhaul_gateway::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
@@ -216,6 +224,7 @@ impl Error {
             Self::Session(rejection) => rejection.code(),
             Self::Workspace(rejection) => rejection.code(),
             Self::Git(error) => return git_code(error),
+            Self::Forge(_) | Self::NoForge(_) => "E0920",
             Self::Worktree(error) => error.code(),
             Self::UnknownWorkspace(_) | Self::AmbiguousWorkspace(_) => "E0302",
             Self::NoTerminal
@@ -243,6 +252,7 @@ impl Error {
             Self::NoKey { .. } => "E0911",
             Self::Roster(_) | Self::NoAgent(_) | Self::Adding(_) => "E0910",
             Self::Driven(error) => return error.code(),
+            Self::Task(error) => error.code(),
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
             | Self::ReadFile { .. }
@@ -282,6 +292,7 @@ impl Error {
             Self::Workflow(problem) => problem.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
+            Self::Task(error) => error.kind(),
             Self::Adding(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
             Self::MalformedHandle(_)
@@ -302,7 +313,9 @@ impl Error {
             | Self::NeverHandedOut { .. }
             | Self::Roster(_)
             | Self::NoAgent(_)
+            | Self::NoForge(_)
             | Self::Config(_) => Kind::Usage,
+            Self::Forge(_) => Kind::Refused,
             Self::Git(error) => git_kind(error),
             Self::ForgedHandle(_)
             | Self::NotForNotes

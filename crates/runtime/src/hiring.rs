@@ -1,6 +1,8 @@
 //! From what somebody says to who works: agents by name or tier, their providers, and the keys that only we hold.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::time::Duration;
 
 use longhaul_core::budget::Price;
 use longhaul_core::roster::{Definition, Kind, Provider, Roster};
@@ -10,10 +12,13 @@ use longhaul_core::workflow::{ModelTier, Workflow};
 use longhaul_gateway::Upstreams;
 
 use crate::driving::Script;
-use crate::error::{Error, HiringError};
+use crate::error::{DrivenError, Error, HiringError};
 use crate::metering::{Rate, Rates};
 use crate::runner::{Staff, Who};
 use crate::system::System;
+
+/// How long a provider may take to take a connection before a session starts.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Who is to do a workflow.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,11 +63,49 @@ impl System {
         Ok(staff)
     }
 
-    /// Programs that are not there are told of before anything starts.
+    /// Programs and servers that are not there are told of before anything starts.
     pub(crate) fn refuse_if_missing(&self, who: &Who) -> Result<(), Error> {
         match who {
             Who::Rehearsal(_) => Ok(()),
-            Who::Staff(staff) => staff.members().try_for_each(|member| self.is_installed(member)),
+            Who::Staff(staff) => {
+                staff.members().try_for_each(|member| self.is_installed(member))?;
+                staff.chains().try_for_each(|chain| self.somebody_is_there(staff, chain))
+            }
+        }
+    }
+
+    /// Whoever is not there at the beginning is refused at once; whoever goes away later is asked again. One of a chain is
+    /// enough.
+    fn somebody_is_there(&self, staff: &Staff, chain: &Succession) -> Result<(), Error> {
+        let mut first_missing = None;
+        for member in chain.members() {
+            match self.is_there(staff, member) {
+                Ok(()) => return Ok(()),
+                Err(Error::Driven(DrivenError::Hiring(missing @ HiringError::NotThere { .. }))) => {
+                    first_missing = first_missing.or(Some(missing));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        first_missing.map_or(Ok(()), |missing| Err(missing.into()))
+    }
+
+    fn is_there(&self, staff: &Staff, member: &Definition) -> Result<(), Error> {
+        let provider = member.provider.as_ref().and_then(|name| staff.providers.get(name));
+        let Some(provider) = provider else { return Ok(()) };
+        match self.upstream(provider)?.reach(PATIENCE) {
+            Ok(()) => Ok(()),
+            // Who is slow may only be far away.
+            Err(slow) if slow.kind() == io::ErrorKind::TimedOut => Ok(()),
+            Err(problem) => {
+                let check = format!("`longhaul agent check {}` tells more", member.name);
+                let how = match &provider.install {
+                    Some(how) if provider.is_local => format!("{how}; {check}"),
+                    Some(_) | None => check,
+                };
+                let (name, base) = (member.name.clone(), provider.base_url.clone());
+                Err(HiringError::NotThere { name, base, problem: problem.to_string(), how }.into())
+            }
         }
     }
 

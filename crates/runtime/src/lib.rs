@@ -4,6 +4,7 @@
 //! What needs the store to itself is in [`maintenance`].
 
 mod agents;
+mod awaiting;
 mod beginning;
 mod budgeting;
 mod calendar;
@@ -11,9 +12,12 @@ mod children;
 mod clock;
 mod commands;
 mod config;
+mod coordinating;
+mod delivery;
 mod doctor;
 mod driving;
 mod error;
+pub mod forge;
 pub mod gateway;
 mod hiring;
 pub mod leaf;
@@ -21,6 +25,7 @@ pub mod maintenance;
 mod metering;
 mod opening;
 mod places;
+mod proofs;
 mod reader;
 mod reading;
 mod recap;
@@ -36,9 +41,11 @@ mod starting;
 mod steering;
 mod stopping;
 mod system;
+mod tasks;
 mod telemetry;
 mod telling;
 pub mod terminal;
+mod tickets;
 mod trees;
 mod walling;
 mod workers;
@@ -49,10 +56,12 @@ mod worktrees;
 pub use agents::{
     AddedAgent, AddingError, AgentFinding, AgentState, AgentView, CostView, ModelView, NewAgent,
 };
+pub use awaiting::Awaited;
 pub use beginning::{Begun, Survey};
 pub use calendar::UsedUp;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
+pub use commands::task::{TaskOrigin, TaskWish};
 pub use commands::walking::{
     Advance, AnswerGate, Checkpoint, PlanState, PlannedStep, Rewind, StartSession, WorkOrder, WorkResult,
     Worth,
@@ -60,13 +69,15 @@ pub use commands::walking::{
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
-pub use error::{DrivenError, Error, HiringError, Kind};
+pub use error::{DrivenError, Error, HiringError, Kind, TaskError};
 pub use hiring::Assignee;
 pub use places::Places;
+pub use proofs::ProofReport;
 pub use reader::{
-    AgentDid, Artifact, Before, Branch, EventRow, GateEntry, GateState, Happened, LogEntry, ProgressTail,
-    Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry, StoryTail, Tail, Telling, ToldCall,
-    WorkspaceView, clear_winner, live_of, outcome_of,
+    AgentDid, Artifact, Before, Branch, DamagedTask, Decided, EventRow, GateEntry, GateState, Happened,
+    LogEntry, ProgressBelow, ProgressTail, Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry,
+    StoryTail, Tail, TaskDecision, TaskView, Telling, ToldCall, WorkspaceView, clear_winner, live_of,
+    outcome_of,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use replaying::{Replay, Replayed};
@@ -76,7 +87,9 @@ pub use secrets::{SecretChange, SecretSet, SecretWarning};
 pub use starting::NewWalk;
 pub use stopping::Stop;
 pub use system::{Settings, System};
+pub use tasks::{Again, TaskSetting};
 pub use telemetry::{LogFormat, start_logging};
+pub use tickets::Ticket;
 pub use trees::WaitsFor;
 pub use walling::WantedWalls;
 pub use workspaces::{TrustCandidate, TrustFile};
@@ -100,8 +113,10 @@ pub mod types {
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
     pub use longhaul_core::progress::{Now, Progress as SessionProgress, StepProgress, StepState};
+    pub use longhaul_core::proof::{self, Proof};
     pub use longhaul_core::retention::{Action, Plan, Target};
-    pub use longhaul_core::session::{ATTEMPTS_LEFT, channel_word};
+    pub use longhaul_core::session::{ATTEMPTS_LEFT, Spent, channel_word};
+    pub use longhaul_core::task::{Source as TaskSource, Task, TaskState};
     pub use longhaul_core::time::rfc3339;
     pub use longhaul_core::trust::{Change, Changed};
     pub use longhaul_core::units::{parse_duration_ms, show_count, show_duration, show_money, show_size};
@@ -112,10 +127,12 @@ pub mod types {
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
         CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
-        Epoch, GateKind, NodeId, Position, Reason, ReportKind, Seq, SessionId, StepId, StreamId, Taint,
-        Timestamp, Urgency, Verdict as GateVerdict, Waits, WorkspaceId,
+        Epoch, GateKind, NodeId, Position, Priority, Reason, ReportKind, Seq, SessionId, StepId, StreamId,
+        Taint, TaskChange, TaskId, Timestamp, Urgency, Verdict as GateVerdict, Waits, WorkspaceId,
     };
-    pub use longhaul_store::views::{DrivenRow, GateRow, SessionRow, SessionStatus, Waiting, WorkspaceRow};
+    pub use longhaul_store::views::{
+        DrivenRow, GateRow, SessionRow, SessionStatus, TaskRow, Waiting, WorkspaceRow,
+    };
     pub use longhaul_store::watch::Woke;
     pub use longhaul_store::{
         Backup, Collected, Exported, Imported, Names, Recovered, Redacted, Restored, StreamReport, Verdict,

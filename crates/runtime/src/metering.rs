@@ -6,7 +6,7 @@
 mod ledger;
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longhaul_core::budget::{self, Exceeded, Price, Pricing};
 use longhaul_core::roster::Roster;
@@ -17,7 +17,6 @@ use longhaul_gateway::{Estimate, Limited, Meter, Refused, Usage, Verdict};
 use crate::commands::Commands;
 use crate::commands::billing::{Admitted, Wanted};
 use crate::error::Error;
-use crate::system::{Settings, System};
 pub(crate) use ledger::Free;
 use ledger::{Ledger, Open, model_usage};
 
@@ -71,7 +70,8 @@ impl Rates {
 /// Keeps the budget of one session while one driver has it.
 #[derive(Debug)]
 pub(crate) struct SessionMeter {
-    settings: Settings,
+    /// Those of whoever drives: what either puts on record, the other knows at once.
+    commands: Arc<Commands>,
     session: SessionId,
     epoch: Epoch,
     rates: Rates,
@@ -80,8 +80,6 @@ pub(crate) struct SessionMeter {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Opened when the first request comes: most commands of a runner ask nobody.
-    commands: Option<Commands>,
     ledger: Ledger,
     /// It knows what requests of earlier drivers came to.
     is_primed: bool,
@@ -92,8 +90,8 @@ struct State {
 }
 
 impl SessionMeter {
-    pub(crate) fn new(settings: Settings, session: SessionId, epoch: Epoch, rates: Rates) -> Self {
-        Self { settings, session, epoch, rates, state: Mutex::default() }
+    pub(crate) fn new(commands: Arc<Commands>, session: SessionId, epoch: Epoch, rates: Rates) -> Self {
+        Self { commands, session, epoch, rates, state: Mutex::default() }
     }
 
     /// Why a request was refused or cut since somebody last asked.
@@ -121,15 +119,14 @@ impl SessionMeter {
         let rate = self.rates.of(&estimate.provider, estimate.model.as_deref());
         let price = rate.pricing.known()?;
         if !state.is_primed {
-            let measured = opened(&mut state.commands, &self.settings)?.measured(self.session)?;
+            let measured = self.commands.measured(self.session)?;
             measured.iter().for_each(|request| state.ledger.learn(request));
             state.is_primed = true;
         }
         let tokens = state.ledger.foresee(estimate, rate.max_output);
         let held = Held { tokens, cost_micros: price.at_most(tokens) };
         let wanted = Wanted { held, price, bytes: estimate.input_bytes };
-        let commands = opened(&mut state.commands, &self.settings)?;
-        Ok(match commands.hold(self.session, self.epoch, wanted)? {
+        Ok(match self.commands.hold(self.session, self.epoch, wanted)? {
             Ok(Admitted { request, free }) => {
                 let open = Open::new(request, held, price, estimate.input_bytes);
                 state.ledger.begin(estimate.request, open, free);
@@ -150,8 +147,7 @@ impl SessionMeter {
             cost_micros: open.price.of_usage(&used),
             held: open.held,
         };
-        let commands = opened(&mut state.commands, &self.settings)?;
-        if let Some(free) = commands.bill(self.session, &bill, open.price)? {
+        if let Some(free) = self.commands.bill(self.session, &bill, open.price)? {
             state.ledger.set_free(free);
         }
         Ok(())
@@ -178,9 +174,12 @@ impl Meter for SessionMeter {
         if state.ledger.fits(usage) {
             return Verdict::GoOn;
         }
-        let over = opened(&mut state.commands, &self.settings)
-            .and_then(|commands| commands.what_is_used_up(self.session, usage))
-            .unwrap_or(Exceeded { limit: budget::Limit::Tokens, cap: 0, used: 0, needs: 0 });
+        let over = self.commands.what_is_used_up(self.session, usage).unwrap_or(Exceeded {
+            limit: budget::Limit::Tokens,
+            cap: 0,
+            used: 0,
+            needs: 0,
+        });
         Verdict::Cut(self.refuse(&mut state, &over))
     }
 
@@ -198,11 +197,4 @@ impl Meter for SessionMeter {
 
 fn no_longer_driven(rejection: &Rejection) -> Refused {
     Refused { cap: "driver".to_owned(), words: rejection.to_string() }
-}
-
-fn opened<'a>(commands: &'a mut Option<Commands>, settings: &Settings) -> Result<&'a Commands, Error> {
-    if commands.is_none() {
-        *commands = Some(System::new(settings.clone()).commands()?);
-    }
-    Ok(commands.as_ref().expect("it was opened above"))
 }

@@ -100,6 +100,11 @@ impl Places {
         self.data.join("setups").join(workspace.to_string()).join(format!("{name}.json"))
     }
 
+    /// Where checkouts for verifications are, a folder for each session.
+    pub(crate) fn verifications(&self) -> PathBuf {
+        self.data.join("verifications")
+    }
+
     pub fn secrets(&self) -> PathBuf {
         self.config.join("secrets.json")
     }

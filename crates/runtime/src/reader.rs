@@ -9,12 +9,13 @@ mod following;
 mod gates;
 mod living;
 mod long_notes;
-mod paying;
+pub(crate) mod paying;
 mod progress;
 mod ranking;
 mod recording;
 mod story;
 mod tailing;
+mod tasks;
 mod trusted;
 
 use std::fs::{self, File};
@@ -36,11 +37,12 @@ pub use artifacts::Artifact;
 pub(crate) use family::Family;
 pub use gates::{Before, GateEntry, GateState};
 pub use living::{live_of, outcome_of};
-pub use progress::ProgressTail;
+pub use progress::{ProgressBelow, ProgressTail};
 pub use ranking::{Ranked, clear_winner};
 pub use recording::RecordedRun;
 pub use story::{Branch, Happened, Ruled, StoryEntry, Telling};
 pub use tailing::StoryTail;
+pub use tasks::{DamagedTask, Decided, TaskDecision, TaskView};
 pub use trusted::SinceTrusted;
 
 use crate::error::Error;
@@ -53,7 +55,7 @@ const BATCH: usize = 500;
 #[derive(Debug)]
 pub struct Reader {
     store: Arc<SqliteLog>,
-    views: Views,
+    views: Arc<Views>,
 }
 
 /// One event as it is shown.
@@ -92,7 +94,12 @@ pub struct WorkspaceView {
 
 impl Reader {
     pub(crate) fn new(store: Arc<SqliteLog>) -> Self {
-        Self { views: Views::new(store.folder()), store }
+        Self { views: Arc::new(Views::new(store.folder())), store }
+    }
+
+    /// Over views that somebody has open already.
+    pub(crate) const fn with(store: Arc<SqliteLog>, views: Arc<Views>) -> Self {
+        Self { store, views }
     }
 
     pub fn sessions(&self) -> Result<Vec<SessionRow>, Error> {

@@ -168,6 +168,7 @@ fn told(entry: &StoryEntry, artifacts: &[Artifact]) -> Option<String> {
         | Happened::CheckoutMade { .. }
         | Happened::Snapshotted { .. }
         | Happened::CheckoutRemoved { .. }
+        | Happened::Delivery { .. }
         | Happened::WayChosen { .. }
         | Happened::Decided(_)
         | Happened::LoopExhausted { .. } => return None,

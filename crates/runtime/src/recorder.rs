@@ -116,15 +116,47 @@ impl Recorder {
         events: Vec<A::Event>,
     ) -> Result<Option<Stored<A>>, Error> {
         let Write { stream, at, contents } = write;
-        let Loaded { mut state, epoch } = loaded;
+        let Loaded { state, epoch } = loaded;
         let mut blobs = contents.blobs.clone();
-        let events = self.clean(events, &mut blobs);
+        let (part, stored) = self.part(at, Piece { stream, state, events }, &mut blobs);
+        let is_stored = self.append(Append { at, state_epoch: epoch, streams: vec![part], blobs })?;
+        Ok(is_stored.then_some(stored))
+    }
+
+    /// Stores events of two streams: both, or neither. `None` if somebody else wrote to one of them first.
+    pub(crate) fn store_both<A: Aggregate, B: Aggregate>(
+        &self,
+        at: Timestamp,
+        epoch: u64,
+        first: Piece<A>,
+        second: Piece<B>,
+    ) -> Result<StoredBoth<A, B>, Error> {
+        let mut blobs = Vec::new();
+        let (first_part, first) = self.part(at, first, &mut blobs);
+        let (second_part, second) = self.part(at, second, &mut blobs);
+        let streams = vec![first_part, second_part];
+        let is_stored = self.append(Append { at, state_epoch: epoch, streams, blobs })?;
+        Ok(is_stored.then_some((first, second)))
+    }
+
+    fn part<A: Aggregate>(
+        &self,
+        at: Timestamp,
+        piece: Piece<A>,
+        blobs: &mut Vec<NewBlob>,
+    ) -> (StreamAppend, Stored<A>) {
+        let Piece { stream, mut state, events } = piece;
+        let events = self.clean(events, blobs);
         let expected = state.seq();
         events.iter().for_each(|event| state.apply(event));
-        let part = StreamAppend::new(stream, expected, &events, Some(state.state()));
-        match self.log.append(Append { at, state_epoch: epoch, streams: vec![part], blobs }) {
-            Ok(_) => Ok(Some(Stored { state, events, at })),
-            Err(AppendError::Conflict { .. }) => Ok(None),
+        (StreamAppend::new(stream, expected, &events, Some(state.state())), Stored { state, events, at })
+    }
+
+    /// Whether nobody else wrote first.
+    fn append(&self, append: Append) -> Result<bool, Error> {
+        match self.log.append(append) {
+            Ok(_) => Ok(true),
+            Err(AppendError::Conflict { .. }) => Ok(false),
             Err(AppendError::Store(error)) => Err(error.into()),
         }
     }
@@ -145,6 +177,16 @@ impl Recorder {
         }
         events
     }
+}
+
+/// What was stored in two streams; `None` if somebody else wrote to one of them first.
+pub(crate) type StoredBoth<A, B> = Option<(Stored<A>, Stored<B>)>;
+
+/// What one stream gets of a decision.
+pub(crate) struct Piece<A: Aggregate> {
+    pub(crate) stream: StreamId,
+    pub(crate) state: A,
+    pub(crate) events: Vec<A::Event>,
 }
 
 /// What was stored, and the state after it.

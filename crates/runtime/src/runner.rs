@@ -21,20 +21,23 @@ mod office;
 mod perform;
 mod permission;
 mod preparing;
+mod proving;
 mod returning;
 mod switch;
 #[cfg(test)]
 mod tests;
+mod verifying;
 mod wait;
 mod watch;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use longhaul_core::config::SetupCommand;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
-use longhaul_core::workflow::step::RunWhat;
+use longhaul_core::workflow::step::{Deliver, RunOn, RunWhat};
 use longhaul_events::{Epoch, Reason, SessionId};
 use longhaul_exec::sandbox::Sandbox;
 use longhaul_store::StoreError;
@@ -42,12 +45,13 @@ use serde_json::{Value, json};
 
 use crate::commands::Commands;
 use crate::commands::walking::{WorkOrder, WorkResult};
+use crate::delivery::{self, Delivering};
 use crate::error::{DrivenError, Error};
 use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
 use crate::workers;
 pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Visits, Who};
-use crew::Crew;
+use crew::{Crew, Shell};
 use leftovers::{Latest, this_process};
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_dead, is_driven};
@@ -78,6 +82,9 @@ pub fn run_work(system: &System, id: SessionId) -> Result<(), Error> {
     let is_over = || Ok::<_, Error>(system.commands()?.load_session(id)?.closed.is_some());
     if is_over().unwrap_or(false) {
         system.clear_homes(id);
+        if let Err(error) = system.clear_verifications(id) {
+            tracing::warn!(%error, session = %id, "could not take away the checkouts of a verification");
+        }
     }
     done
 }
@@ -96,7 +103,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
     let token = Token::random();
     // Whoever works on the session sees it, and whatever they say is stored.
     let system = &system.keeping_secret(TOKEN_VARIABLE, token.reveal());
-    let commands = system.commands()?;
+    let commands = Arc::new(system.commands()?);
     let label = SessionLabel::of(id, &system.places().data)?;
     let mut crew = match Crew::of(system, &commands, id, &token) {
         Ok(crew) => crew,
@@ -119,7 +126,8 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         let opened = piece
             .crew()
             .map(|crew| {
-                crew.open_gateway(system, gateway::Driven { session: id, driver: epoch }, &token, &label)
+                let shell = Shell { system, commands: &commands };
+                crew.open_gateway(shell, gateway::Driven { session: id, driver: epoch }, &token, &label)
             })
             .transpose();
         let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
@@ -328,13 +336,39 @@ impl Driven<'_> {
         if order.step.kind.family().is_some() {
             return self.lead(order, stop);
         }
-        let plan = run.map_or_else(|| json!({ "gather": order.step.id }), |run| perform::plan(run, order));
+        let plan = match (run, order.step.kind.deliver()) {
+            (Some(run), _) => perform::plan(run, order),
+            (None, Some(deliver)) => json!({ "deliver": deliver.settings }),
+            (None, None) => json!({ "gather": order.step.id }),
+        };
         self.commands.start_work(self.id, self.epoch, order.work, &plan)?;
         Ok(Some(WorkResult::Done(match (run, order.step.kind.gather()) {
+            (Some(run), _) if run.on == RunOn::Merge => self.run_on_merge(run, &place, stop),
             (Some(run), _) => perform::run(run, order, &place, stop),
-            (None, Some(gather)) => gather::gather(gather, order, &place),
-            (None, None) => could_not_run("this kind of step is not a runner's"),
+            (None, Some(gather)) => match gather.seen() {
+                Some(seen) => self.see(seen),
+                None => gather::gather(gather, order, &place),
+            },
+            (None, None) => match order.step.kind.deliver() {
+                Some(deliver) => self.deliver(deliver, order, &place)?,
+                None => could_not_run("this kind of step is not a runner's"),
+            },
         })))
+    }
+}
+
+impl Driven<'_> {
+    /// What may not be run where the session is at home is not delivered from there either.
+    fn deliver(&self, step: &Deliver, order: &WorkOrder, place: &Place<'_>) -> Result<Value, Error> {
+        match &place.refusal {
+            Some(Refusal::Mendable(because) | Refusal::Final(because)) => {
+                Ok(json!({ "outcome": "could_not", "because": because }))
+            }
+            None => {
+                let Driven { system, commands, id, epoch, .. } = *self;
+                delivery::deliver(Delivering { system, commands, id, epoch }, step, order)
+            }
+        }
     }
 }
 

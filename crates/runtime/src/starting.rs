@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use longhaul_core::walk::view::StepView;
-use longhaul_core::workflow::{Step, StepKind, Workflow};
+use longhaul_core::workflow::{Step, Workflow};
 use longhaul_core::workspace::TrustState;
 use longhaul_events::{Checkout, Reason, WorkspaceId};
 use serde_json::{Map, Value};
 
 use crate::commands::Commands;
+use crate::commands::task::TaskWish;
 use crate::commands::walking::StartSession;
-use crate::error::Error;
+use crate::error::{Error, TaskError};
 use crate::system::System;
 use crate::workspaces::{self, Located};
 
@@ -35,8 +36,13 @@ struct Ground {
 impl System {
     /// Starts a session in the current folder. A repository that nobody registered is registered, untrusted.
     pub fn begin(&self, commands: &Commands, new: NewWalk) -> Result<StepView, Error> {
+        self.begin_for(commands, new, &TaskWish::default())
+    }
+
+    /// The same for a task that does not come from a person at the shell.
+    pub fn begin_for(&self, commands: &Commands, new: NewWalk, wish: &TaskWish) -> Result<StepView, Error> {
         let start = self.prepared(commands, new)?;
-        self.start_session(commands, &start)
+        self.start_session_for(commands, &start, wish)
     }
 
     /// All that a session in the current folder starts with.
@@ -46,7 +52,6 @@ impl System {
         let ground = self.ground(commands, &workflow)?;
         let mut warnings = found.warnings;
         warnings.extend(ground.warnings);
-        warnings.extend(not_performed(&workflow));
         let pinned = Arc::make_mut(&mut workflow);
         warnings.extend(self.pin_below(pinned)?);
         warnings.extend(self.pin_checks(pinned)?);
@@ -63,6 +68,20 @@ impl System {
             parent: None,
             warnings,
         })
+    }
+
+    /// The same with a workflow that ends after one of its phases.
+    pub(crate) fn prepared_until(
+        &self,
+        commands: &Commands,
+        new: NewWalk,
+        until: Option<&str>,
+    ) -> Result<StartSession, Error> {
+        let mut start = self.prepared(commands, new)?;
+        if let Some(phase) = until {
+            Arc::make_mut(&mut start.workflow).end_after(phase).map_err(TaskError::from)?;
+        }
+        Ok(start)
     }
 
     /// Resolves every workflow that this one can lead to, so that nothing written later changes them. What is not there is
@@ -91,9 +110,12 @@ impl System {
         Ok(warnings)
     }
 
-    /// Puts the workspace's checks into the workflow, and says which of them nobody declares.
+    /// Puts the workspace's checks and policies into the workflow, and says which checks nobody declares.
     fn pin_checks(&self, workflow: &mut Workflow) -> Result<Vec<String>, Error> {
-        let missing = workflow.pin_checks(&self.config()?.checks);
+        let config = self.config()?;
+        workflow.pin_policy(&config.policy);
+        workflow.pin_delivery(&config.delivery);
+        let missing = workflow.pin_checks(&config.checks);
         let said = missing.iter().map(|missing| {
             format!(
                 "{}, so it cannot be run; add `checks:` to `.longhaul/config.yml` and start another session",
@@ -147,18 +169,6 @@ impl System {
             Err(error) => Err(error),
         }
     }
-}
-
-/// Steps at which a session will stop for good.
-fn not_performed(workflow: &Workflow) -> Option<String> {
-    let steps = workflow.all_steps();
-    let named: Vec<String> = steps
-        .into_iter()
-        .filter(|step| matches!(step.kind, StepKind::Deliver(_)))
-        .map(|step| format!("`{}` ({})", step.id, step.kind.word()))
-        .collect();
-    (!named.is_empty())
-        .then(|| format!("this release does not perform {} yet: the session stops there", named.join(", ")))
 }
 
 fn asks_for_network(step: &Step) -> bool {

@@ -112,6 +112,7 @@ impl System {
         if ended > 0 {
             self.keep_if_possible(commands, id, &because);
         }
+        self.clear_verifications(id)?;
         match commands.close_session(id, &CloseOutcome::Cancelled { by, reason }, None) {
             // Somebody else has done the same.
             Ok(()) | Err(Error::Session(Rejection::Closed)) => Ok(()),

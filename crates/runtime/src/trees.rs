@@ -298,7 +298,9 @@ impl System {
         let Some(reader) = self.reader()? else { return Ok(id) };
         let mut top = id;
         for _ in 0..MOST_LEVELS {
-            let Some(session) = reader.session(top)?.filter(|session| !is_worker(session)) else { break };
+            // One with files of its own was started by somebody's coordinator, and has a runner of its own.
+            let is_led = |session: &Session| !is_worker(session) && session.workplace.is_none();
+            let Some(session) = reader.session(top)?.filter(is_led) else { break };
             let Some(parent) = session.parent else { break };
             match reader.session(parent)? {
                 Some(above) if above.closed.is_none() && above.working().is_some() => top = parent,

@@ -8,11 +8,13 @@ mod file;
 mod foreign;
 mod info;
 mod keeping;
+mod lending;
 mod list;
 mod making;
 mod ready;
 mod setup;
 mod since;
+mod task;
 
 use std::path::{Path, PathBuf};
 
@@ -24,12 +26,14 @@ pub use cleaning::{Clean, CleanMode, CleanRow, CleanState, Unmerged};
 pub use file::WorktreeFile;
 pub use info::{Disagreement, Source, WorktreeInfo};
 pub use keeping::{ChangedFile, KeptRow, RestoredWorktree};
+pub(crate) use lending::{Lending, Lent};
 pub use list::{Orphan, WorktreeRow};
 pub use making::{MadeWorktree, NewWorktree};
 pub use ready::SecretFiles;
-pub(crate) use setup::SetUp;
+pub(crate) use setup::{SetUp, SetupSite};
 pub use setup::{SetupOutcome, SetupReport};
 pub(crate) use since::NOTHING_KEPT;
+pub(crate) use task::TaskFiles;
 
 use crate::error::{Error, Kind};
 use crate::places::Places;

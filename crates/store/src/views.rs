@@ -18,7 +18,9 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use crate::error::StoreError;
 use crate::log::{DamagedRow, Decision, Log};
 use crate::sqlite::connection::be_patient;
-pub use rows::{CostRow, Costs, DrivenRow, GateRow, Row, SessionRow, SessionStatus, Waiting, WorkspaceRow};
+pub use rows::{
+    CostRow, Costs, DrivenRow, GateRow, Row, SessionRow, SessionStatus, TaskRow, Waiting, WorkspaceRow,
+};
 
 /// Raised whenever the same log gives other rows.
 const VERSION: u32 = 8;
@@ -112,6 +114,12 @@ impl Views {
     pub fn sessions(&self, log: &dyn Log) -> Result<Vec<SessionRow>, StoreError> {
         let rows = self.rows(log, StreamKind::Session)?.into_iter();
         Ok(rows.filter_map(Row::into_session).collect())
+    }
+
+    /// All tasks, in the order of their ids.
+    pub fn tasks(&self, log: &dyn Log) -> Result<Vec<TaskRow>, StoreError> {
+        let rows = self.rows(log, StreamKind::Task)?.into_iter();
+        Ok(rows.filter_map(Row::into_task).collect())
     }
 
     /// All workspaces that are registered, in the order of their ids.

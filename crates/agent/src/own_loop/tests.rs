@@ -63,7 +63,7 @@ impl Session {
         let mut transcript = Transcript::default();
         let key = SessionKey::from_bytes([0; 16]);
         let goal = Content::Inline(json!("Fix the login"));
-        transcript.apply(&SessionEvent::Opened { key, goal, workspace: None, parent: None });
+        transcript.apply(&SessionEvent::Opened { key, goal, workspace: None, parent: None, task: None });
         let prompt = Content::Inline(json!({ "title": "look", "text": "Look." }));
         let (step, nonce, place) = (StepId("look".into()), Nonce::from_bytes([0; 5]), Place::default());
         let handed_out = SessionEvent::StepHandedOut { node: NODE, after: None, step, prompt, nonce, place };

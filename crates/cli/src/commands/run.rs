@@ -1,105 +1,83 @@
-//! `longhaul run`: has an agent of ours do a workflow, in a worktree of its own.
+//! `longhaul run`: has an agent of ours do a task, in a worktree of its own.
 
 mod ending;
 mod frame;
 mod watch;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use longhaul_runtime::types::{ModelTier, SandboxLevel, SandboxNetwork, Taint};
-use longhaul_runtime::{Assignee, Drive, NewDrive, NewWalk, Script, WantedWalls, terminal};
+use longhaul_runtime::types::{Taint, TaskSource};
+use longhaul_runtime::{Drive, NewDrive, System, TaskOrigin, Ticket, terminal};
 use serde::Serialize;
 
+use super::hired::{Hired, REHEARSAL};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::following::Following;
 use crate::input;
 use crate::output::{Format, lines};
-use crate::words;
 use watch::Watch;
 
-/// Have an agent do a workflow in a worktree of its own, behind walls, and wait for it.
+/// Have an agent do a task in a worktree of its own, behind walls, and wait for it.
 ///
-/// The work goes on if this terminal is lost; `longhaul session show ID` tells how far it is. Ctrl-C stops it for good, a
-/// second one at once. `longhaul agent list` shows who can do it; a rehearsal plays a cassette and asks nobody.
+/// It follows the pipeline of the settings (`pipeline.default`), or the one that `--pipeline` names; `--workflow` has a
+/// single workflow done instead. The work goes on if this terminal is lost; `longhaul task show ID` tells how far it is.
+/// Ctrl-C stops it for good, a second one at once. `longhaul agent list` shows who can do it; a rehearsal plays a cassette
+/// and asks nobody.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The id of a workflow, or its file.
-    #[arg(long, value_name = "ID|FILE")]
-    workflow: String,
+    /// What is wanted, in your words; `-` reads standard input, `@FILE` a file.
+    #[arg(value_name = "GOAL", required_unless_present_any = ["workflow", "issue"], conflicts_with = "workflow")]
+    wanted: Option<String>,
 
-    /// What it is for; `-` reads standard input, `@FILE` a file.
-    #[arg(long, value_name = "TEXT|-|@FILE", allow_hyphen_values = true)]
-    goal: String,
+    /// Do what this ticket of the repository's forge says, instead of a goal. Its text counts as from outside.
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["workflow", "wanted"])]
+    issue: Option<u64>,
 
-    /// Vars to begin with, as a JSON object.
-    #[arg(long, value_name = "JSON|@FILE")]
-    vars: Option<String>,
+    /// The pipeline that leads there, instead of `pipeline.default`.
+    #[arg(long, value_name = "ID", conflicts_with = "workflow")]
+    pipeline: Option<String>,
 
-    /// Who does it: a name of `longhaul agent list`, or `PROVIDER/MODEL`; `agents.default` unless given.
-    #[arg(long, value_name = "NAME")]
-    agent: Option<String>,
+    /// End after this phase of the pipeline: one of its own steps, such as `intent`.
+    #[arg(long, value_name = "PHASE")]
+    until: Option<String>,
 
-    /// Whoever `agents.tiers` names for this tier; with `--agent`, that agent with the model of the tier.
-    #[arg(long, value_name = "TIER", value_parser = words::one_of(ModelTier::WORDS), conflicts_with = "cassette")]
-    model: Option<ModelTier>,
+    /// A single workflow: its id, or its file.
+    #[arg(long, value_name = "ID|FILE", requires = "goal")]
+    workflow: Option<String>,
 
-    /// What the agent `rehearsal` plays.
-    #[arg(long, value_name = "FILE")]
-    cassette: Option<PathBuf>,
+    /// What the workflow is for; `-` reads standard input, `@FILE` a file.
+    #[arg(long, value_name = "TEXT|-|@FILE", allow_hyphen_values = true, requires = "workflow")]
+    goal: Option<String>,
 
-    /// The goal was written by people that nobody here knows: it gets no secrets and reaches only models and packages.
-    #[arg(long)]
-    from_outside: bool,
-
-    /// How strong the walls are, instead of `sandbox.level`; `longhaul sandbox check` tells what works here.
-    #[arg(long, value_parser = words::one_of(SandboxLevel::WORDS))]
-    sandbox: Option<SandboxLevel>,
-
-    /// What can be reached, instead of `sandbox.network`; `allow-list` lets the `sandbox.hosts` through.
-    #[arg(long, value_parser = words::one_of(SandboxNetwork::WORDS))]
-    network: Option<SandboxNetwork>,
-
-    /// The branch to start from; the default branch unless given.
-    #[arg(long, value_name = "BRANCH")]
-    base: Option<String>,
-
-    /// What it may use, in place of what the settings say; some of `tokens=50k,time=10m,money=2usd,turns=30`.
-    #[arg(long, value_name = "CAPS")]
-    budget: Option<String>,
+    #[command(flatten)]
+    hired: Hired,
 
     /// Return as soon as it is under way.
     #[arg(long)]
     detach: bool,
 
-    /// Show live how far it is, on standard error: steps, turn, tool, tokens, time. Where that is no terminal, a line for
-    /// each thing that happens.
+    /// Show live how far it is, on standard error: steps, the sessions below them, turn, tool, tokens, time. Where that is
+    /// no terminal, a line for each thing that happens.
     #[arg(long, conflicts_with = "detach")]
     watch: bool,
 }
 
-/// The agent that plays scripts.
-const REHEARSAL: &str = "rehearsal";
-
 impl Args {
-    /// Whoever has a cassette and names nobody means a rehearsal.
-    fn assignee(&self) -> Result<Assignee, CliError> {
-        let name = self.agent.clone();
-        match (name.as_deref(), &self.cassette) {
-            (None | Some(REHEARSAL), Some(path)) => {
-                let path = path.display().to_string();
-                let text = input::text("the cassette", &format!("@{path}"))?;
-                Ok(Assignee::Rehearsal(Script { path, text }))
-            }
-            (Some(REHEARSAL), None) => Err(CliError::NoCassette),
-            (Some(_), Some(_)) => Err(CliError::CassetteOfAnother),
-            (None | Some(_), None) => Ok(Assignee::Agent { name, tier: self.model }),
+    /// What is to be started.
+    fn drive(&self, system: &System) -> Result<NewDrive, CliError> {
+        let workflow = match self.workflow.clone().or_else(|| self.pipeline.clone()) {
+            Some(named) => named,
+            None => system.config()?.pipeline_default,
+        };
+        let task = |source| TaskOrigin { until: self.until.clone(), ..TaskOrigin::of(source) };
+        if let Some(number) = self.issue {
+            let Ticket { goal, source } = system.ticket(number)?;
+            let new = self.hired.drive(&workflow, goal, task(source))?;
+            return Ok(NewDrive { taint: Taint::Outside, ..new });
         }
-    }
-
-    fn walls(&self) -> WantedWalls {
-        WantedWalls { level: self.sandbox, network: self.network }
+        let goal = self.wanted.as_deref().or(self.goal.as_deref()).unwrap_or_default();
+        self.hired.drive(&workflow, input::text("the goal", goal)?, task(TaskSource::CLI))
     }
 }
 
@@ -121,27 +99,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if args.watch && context.output.format() == Format::Json {
         return Err(CliError::WatchWithJson);
     }
-    let goal = input::text("the goal", &args.goal)?;
-    let vars = args.vars.as_deref().map(|vars| input::object("`--vars`", vars)).transpose()?;
-    let who = args.assignee()?;
     let system = context.system()?;
+    let new = args.drive(&system)?;
     let commands = system.commands()?;
     // Ctrl-C while the worktree is made stops the session too, and does not leave it to itself.
     if !args.detach {
         terminal::catch_interrupts();
     }
-    let drive = system.drive(
-        &commands,
-        NewDrive {
-            walk: NewWalk { workflow: args.workflow.clone(), goal, vars: vars.unwrap_or_default() },
-            who,
-            taint: if args.from_outside { Taint::Outside } else { Taint::Clean },
-            walls: args.walls(),
-            base: args.base.clone(),
-            budget: args.budget.clone(),
-            by: terminal::user_name(),
-        },
-    )?;
+    let drive = system.drive(&commands, new)?;
     tell(context, &drive);
     if args.detach {
         return under_way(context, drive);

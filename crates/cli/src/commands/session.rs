@@ -24,6 +24,7 @@ use longhaul_runtime::types::SessionRow;
 use longhaul_runtime::{Error, Reader, System};
 
 pub(super) use row::SessionLine;
+pub(super) use story::told;
 
 use crate::context::Context;
 use crate::error::CliError;

@@ -3,21 +3,22 @@
 use std::process::ExitCode;
 
 use longhaul_runtime::types::{SessionId, SessionStatus, Urgency};
-use longhaul_runtime::{Reader, Stop, terminal};
+use longhaul_runtime::{Reader, Stop, TaskView, terminal};
 
 use super::session::{SessionLine, find};
+use super::task::TaskLine;
 use crate::context::Context;
 use crate::error::CliError;
 use crate::output::count;
 
-/// End a session for good, with every process that runs for it.
+/// End a session or a whole task for good, with every process that runs for it.
 ///
 /// A call that is under way has ten seconds to end. All files are kept in a snapshot, and what was done stays in the log.
 /// What is stopped does not go on again: start another run.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The session, or the beginning of its id.
-    #[arg(value_name = "SESSION", required_unless_present = "all", conflicts_with = "all")]
+    /// The session or the task, or the beginning of its id.
+    #[arg(value_name = "SESSION|TASK", required_unless_present = "all", conflicts_with = "all")]
     session: Option<String>,
 
     /// Every session that an agent of ours does.
@@ -33,6 +34,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let system = context.system()?;
     let urgency = if args.now { Urgency::Now } else { Urgency::AfterGrace };
     let stop = Stop { urgency, by: terminal::user_name(), reason: None };
+    if let Some(task) = args.session.as_ref().filter(|text| text.starts_with("t-")) {
+        let (reader, view) = super::task::find(&system, task)?;
+        let open: Vec<SessionId> = sessions_at_work(&view);
+        if !open.is_empty() {
+            waits(context, urgency, open.len());
+        }
+        system.cancel_task(&system.commands()?, view.id, &stop)?;
+        context.output.row(TaskLine::of(&reader.find_task(&view.id.to_string())?))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if let Some(session) = &args.session {
         let (reader, row) = find(&system, session)?;
         if row.driven.agent.is_some() && row.status == SessionStatus::Open {
@@ -62,6 +73,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     system.stop_all(&system.commands()?, &ids, &stop)?;
     context.output.say(&format!("{} stopped", count(ids.len() as u64, "session")));
     show(context, &reader, &ids)
+}
+
+fn sessions_at_work(view: &TaskView) -> Vec<SessionId> {
+    let open = view.sessions.iter().filter(|row| row.status == SessionStatus::Open);
+    open.filter(|row| row.driven.agent.is_some()).map(|row| row.id).collect()
 }
 
 /// Nobody should wonder whether anything happens.

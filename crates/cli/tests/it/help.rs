@@ -44,7 +44,13 @@ fn every_command_is_listed_with_one_line() {
         --- stdout
         COMMAND                          ABOUT
         longhaul init                    Look at this repository, write a small commented `.longhaul/config.yml`, and register it
-        longhaul run                     Have an agent do a workflow in a worktree of its own, behind walls, and wait for it
+        longhaul run                     Have an agent do a task in a worktree of its own, behind walls, and wait for it
+        longhaul task list               List the tasks that are not over, the most urgent first
+        longhaul task show               Show a task: its goal, its attempts, its sessions as a tree, what it cost
+        longhaul task cancel             End a task for good: all its sessions, and every process that runs for them. What was done stays, files too
+        longhaul task retry              Try a task again that failed, could not be done or was cancelled: a new session, from the newest commit
+        longhaul task set                Change the priority or the deadline of a task, with a because that stays on record
+        longhaul task budget             Show what a task cost, or give it another cap on money; what waits for want of it goes on
         longhaul doctor                  Look at everything and name each problem with its remedy
         longhaul agent list              List who can be asked: agents and providers of models, how each is paid, and what is missing
         longhaul agent check             Try who can be asked: programs, keys, servers. Says what is missing and how to get it
@@ -83,7 +89,11 @@ fn every_command_is_listed_with_one_line() {
         longhaul gate show               Show what a gate asks, what led to it, and what became of it
         longhaul gate approve            Open a gate. It shows what is asked; only a person at a terminal can answer
         longhaul gate reject             Keep a gate shut: the session fails, or after a confirmation the step is done again with your words
-        longhaul stop                    End a session for good, with every process that runs for it
+        longhaul stop                    End a session or a whole task for good, with every process that runs for it
+        longhaul spawn                   Start a session that an agent does, print its id, and return at once; `longhaul await` waits for it
+        longhaul await                   Wait until sessions go no further by themselves; tell how each came out, and its typed result
+        longhaul proof show              Show what was checked of a task's change, criterion by criterion, and what came of it
+        longhaul proof verify            Judge a proof, as JSON or as an in-toto statement: is it whole, is it about this repository, is it what this log has
         longhaul worktree info           Show what is known about a worktree: task, branch, base, phase, rules
         longhaul worktree list           List the worktrees of this repository
         longhaul worktree new            Make a worktree for a session, from the newest commit of the base branch
@@ -203,13 +213,14 @@ fn completions_know_the_verbs_that_help_hides() {
 
 /// By the names of their pages.
 const EVERY_COMMAND: &str = "
-    init run doctor agent agent-list agent-check agent-add agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
+    init run task task-list task-show task-cancel task-retry task-set task-budget doctor agent agent-list agent-check agent-add agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
     workflow-show workflow-validate workflow-preview workflow-new workflow-schema workflow-source
     workflow-source-add workflow-source-list workflow-source-rm workflow-source-update session session-start
     session-advance session-show session-list session-resume session-checkpoint session-rewind
     session-continue session-steer session-tail session-record session-replay session-cancel session-export
     session-import gate gate-list gate-show gate-approve
-    gate-reject stop worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
+    gate-reject stop spawn await proof proof-show proof-verify worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
+    forge forge-init forge-issue forge-issue-new forge-issue-list forge-issue-show forge-issue-close forge-pr forge-pr-list forge-pr-show forge-pr-review
     artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
     log-export log-import gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man
     help

@@ -50,6 +50,10 @@ fn a_walk_over_pipes_in_both_eras_and_nothing_is_made_before_it_is_needed() {
         let end = server
             .object("continue_workflow", &json!({ "continueToken": handle(&second), "notes": "Seen." }));
         assert_eq!(end["isComplete"], true);
+        let tasks = home.longhaul(&["task", "list", "--all", "--json"]).rows();
+        let told: Vec<(&Value, &Value)> =
+            tasks.iter().map(|task| (&task["source"], &task["state"])).collect();
+        assert_eq!(told, [(&json!("mcp"), &json!("completed"))]);
         let (status, stderr) = server.end();
         assert_eq!((status.code(), stderr.as_str()), (Some(0), ""));
     }

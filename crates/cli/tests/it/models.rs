@@ -3,8 +3,11 @@
 mod faults;
 mod hands;
 mod limits;
+mod loading;
 mod long;
 mod taint;
+mod there;
+mod tiers;
 
 use std::fs;
 use std::path::PathBuf;

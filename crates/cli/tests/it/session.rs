@@ -456,8 +456,8 @@ fn what_a_policy_said_and_was_given_is_told_with_the_reasons() {
     let told = [
         "`ask`: policy `intent` says person",
         "because `intent` is not what it must be",
-        "given intent = \"sort the users\"",
-        "given classification = \"small\"",
+        "given intent = sort the users",
+        "given classification = small",
     ];
     told.iter().for_each(|line| assert!(shown.contains(line), "{line}: {shown}"));
     let without_reasons = home.longhaul(&["session", "show", id(&first)]).succeeded().stdout;

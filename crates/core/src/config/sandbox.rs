@@ -92,11 +92,14 @@ impl Section {
     }
 }
 
-fn with<T>(place: &Spanned<T>, value: String) -> Spanned<String> {
+pub(super) fn with<T>(place: &Spanned<T>, value: String) -> Spanned<String> {
     Spanned::new(value, place.referenced, place.defined)
 }
 
-fn joined(key: &str, list: Option<Spanned<Vec<String>>>) -> Result<Option<Spanned<String>>, String> {
+pub(super) fn joined(
+    key: &str,
+    list: Option<Spanned<Vec<String>>>,
+) -> Result<Option<Spanned<String>>, String> {
     let Some(list) = list else { return Ok(None) };
     // In a row the entries stand with commas between them.
     if let Some(entry) = list.value.iter().find(|entry| entry.contains(',')) {
@@ -120,7 +123,7 @@ pub(super) fn resolve(rows: &[Row]) -> Result<SandboxConfig, Error> {
     })
 }
 
-fn one_of<T: Copy>(rows: &[Row], key: &'static str, words: &[(&str, T)]) -> Result<T, Error> {
+pub(super) fn one_of<T: Copy>(rows: &[Row], key: &'static str, words: &[(&str, T)]) -> Result<T, Error> {
     let row = row(rows, key);
     words.iter().find(|(word, _)| *word == row.value).map(|(_, value)| *value).ok_or_else(|| {
         let words: Vec<String> = words.iter().map(|(word, _)| format!("`{word}`")).collect();
@@ -147,15 +150,15 @@ fn caches(rows: &[Row]) -> Result<Vec<String>, Error> {
         .collect()
 }
 
-fn listed<'a>(rows: &'a [Row], key: &'static str) -> impl Iterator<Item = &'a str> {
+pub(super) fn listed<'a>(rows: &'a [Row], key: &'static str) -> impl Iterator<Item = &'a str> {
     row(rows, key).value.split(',').map(str::trim).filter(|entry| !entry.is_empty())
 }
 
-fn row<'a>(rows: &'a [Row], key: &'static str) -> &'a Row {
+pub(super) fn row<'a>(rows: &'a [Row], key: &'static str) -> &'a Row {
     rows.iter().find(|row| row.key == key).expect("there is a row for each key")
 }
 
-fn wrong(row: &Row, problem: String) -> Error {
+pub(super) fn wrong(row: &Row, problem: String) -> Error {
     Error::Value { key: row.key, origin: row.origin.to_string(), problem }
 }
 

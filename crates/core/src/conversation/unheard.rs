@@ -61,7 +61,8 @@ impl Unheard {
             | SessionEvent::Closed { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
-            | SessionEvent::CheckoutRemoved { .. } => {}
+            | SessionEvent::CheckoutRemoved { .. }
+            | SessionEvent::Delivery { .. } => {}
         }
         Ok(())
     }

@@ -75,11 +75,34 @@ pub struct Change {
     /// Added and removed together.
     pub lines: u64,
     pub is_empty: bool,
+    /// Versions of others' code that changed, where whoever looked could tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dependencies: Option<Vec<Bump>>,
+}
+
+impl Change {
+    /// Every path that it touches, also those that a file was moved away from.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().flat_map(|file| std::iter::once(file.path.as_str()).chain(file.from.as_deref()))
+    }
+}
+
+/// A dependency that is another one now; a version is missing where it came or went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bump {
+    pub name: String,
+    #[serde(default)]
+    pub from: Option<String>,
+    #[serde(default)]
+    pub to: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFile {
     pub path: String,
+    /// Where it was before it was moved.
+    #[serde(default, alias = "old_path", skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
     pub status: FileStatus,
     #[serde(default)]
     pub added: u64,
@@ -97,6 +120,63 @@ pub enum FileStatus {
     TypeChanged,
 }
 
+/// What one reviewer says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    pub family: String,
+    pub findings: Vec<Finding>,
+    #[serde(default)]
+    pub criteria: Vec<JudgedCriterion>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    pub severity: Severity,
+    pub category: String,
+    #[serde(default)]
+    pub file: Option<String>,
+    #[serde(default)]
+    pub line: Option<u64>,
+    pub evidence: String,
+    #[serde(default)]
+    pub criterion: Option<String>,
+    #[serde(default)]
+    pub fix: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Severity {
+    Nit,
+    Minor,
+    Major,
+    Critical,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JudgedCriterion {
+    pub id: String,
+    pub outcome: CriterionOutcome,
+    #[serde(default)]
+    pub evidence: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CriterionOutcome {
+    Met,
+    NotMet,
+    Unclear,
+}
+
+/// What an audit says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuditOutcome {
+    Clean,
+    Concerns,
+    Unsafe,
+}
+
 /// What the enum is called in JSON, for a sentence.
 macro_rules! words {
     ($($kind:ident { $($variant:ident => $word:literal),+ })+) => { $(
@@ -112,5 +192,7 @@ words! {
     Complexity { Trivial => "trivial", Small => "small", Medium => "medium", Large => "large" }
     Risk { Low => "low", Medium => "medium", High => "high" }
     Confidence { Low => "low", Medium => "medium", High => "high" }
+    Severity { Nit => "Nit", Minor => "Minor", Major => "Major", Critical => "Critical" }
+    AuditOutcome { Clean => "clean", Concerns => "concerns", Unsafe => "unsafe" }
     Maturity { Idea => "idea", Rough => "rough", Specced => "specced", Ready => "ready", CodeComplete => "code_complete" }
 }

@@ -99,6 +99,11 @@ impl Rules {
         None
     }
 
+    /// The name of the first rule that matches.
+    pub(super) fn first_name(&self, bytes: &[u8]) -> Option<&'static str> {
+        self.first(bytes, 0).map(|found| RULES[found.rule].name)
+    }
+
     pub(super) fn replace(&self, bytes: &[u8]) -> Vec<u8> {
         let mut clean = Vec::with_capacity(bytes.len());
         let mut done = 0;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    AgentAct, Caps, Channel, Checkout, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
-    OwnCheckout, Place, Reason, ReportKind, Restored, SessionEvent, SessionId, SessionKey, StepId, Taint,
-    Timestamp, Verdict, Waits, WorkspaceId,
+    AgentAct, Caps, Channel, Checkout, CloseOutcome, Content, DeliveryFact, Digest, Driver, Epoch, GateKind,
+    NodeId, Nonce, OwnCheckout, Place, Reason, ReportKind, Restored, SessionEvent, SessionId, SessionKey,
+    StepId, Taint, TaskId, Timestamp, Verdict, Waits, WorkspaceId,
 };
 
 use super::StopWish;
@@ -17,6 +17,8 @@ pub struct OpenSession {
     pub goal: Content,
     pub workspace: Option<WorkspaceId>,
     pub parent: Option<SessionId>,
+    /// What it is part of.
+    pub task: Option<TaskId>,
     /// What it follows; without one its steps are the caller's to choose.
     pub workflow: Option<PinWorkflow>,
 }
@@ -185,6 +187,12 @@ pub enum Command {
         by: String,
         because: String,
     },
+    /// Whoever does the work puts on record what others see of it, before it is done and after.
+    Deliver {
+        epoch: Epoch,
+        work: NodeId,
+        fact: DeliveryFact,
+    },
 }
 
 /// What a snapshot is of.
@@ -239,6 +247,7 @@ impl Command {
             | Self::Act { .. }
             | Self::Park { .. }
             | Self::RequestStop { .. }
+            | Self::Deliver { .. }
             | Self::Close { .. } => false,
         }
     }
@@ -396,6 +405,10 @@ pub enum Rejection {
     Stopping { by: String },
     #[error("the session was cancelled; start a new one")]
     Cancelled,
+    #[error(
+        "the session has delivered something that others see (`{step}`), and is not taken back to before it; go on from there, or start a new session"
+    )]
+    PastDelivery { step: StepId },
     #[error("the session has the worktree `{name}` already, at `{path}`; work there")]
     HasCheckout { name: String, path: String },
     #[error("the session has no worktree of its own; `longhaul worktree new` makes one")]
@@ -429,6 +442,7 @@ impl Rejection {
             Self::NoSuchGate { .. } | Self::WeakChannel { .. } | Self::GateNotDue { .. } => "E0209",
             Self::NotDriven | Self::NobodyListens => "E0220",
             Self::HasCheckout { .. } | Self::NoCheckout => "E0701",
+            Self::PastDelivery { .. } => "E0210",
         }
     }
 }

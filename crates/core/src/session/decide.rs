@@ -25,8 +25,8 @@ const LONGEST_LEASE_MS: u64 = 60 * 60 * 1000;
 impl Session {
     /// The facts that make a session.
     pub fn open(command: OpenSession) -> Vec<SessionEvent> {
-        let OpenSession { key, goal, workspace, parent, workflow } = command;
-        let mut events = vec![SessionEvent::Opened { key, goal, workspace, parent }];
+        let OpenSession { key, goal, workspace, parent, task, workflow } = command;
+        let mut events = vec![SessionEvent::Opened { key, goal, workspace, parent, task }];
         if let Some(pin) = workflow {
             let (id, version, hash) = (pin.id, pin.version, pin.hash);
             let (workflow, checkout) = (pin.workflow, pin.checkout);
@@ -103,6 +103,10 @@ impl Session {
             Command::MakeCheckout { checkout } => self.make_checkout(checkout),
             Command::KeepSnapshot { kept, as_what } => self.keep_snapshot(kept, as_what),
             Command::RemoveCheckout { by, because } => self.remove_checkout(by, because),
+            Command::Deliver { epoch, work, fact } => {
+                self.work(epoch, work)?;
+                Ok(vec![SessionEvent::Delivery { work, epoch, fact }])
+            }
         }
     }
 
@@ -256,6 +260,7 @@ impl Session {
         if node.0 > self.seq {
             return Err(Rejection::NoSuchNode { node });
         }
+        self.refuse_if_delivered(node)?;
         events.push(SessionEvent::HandleReissued { node, nonce });
         Ok(events)
     }
@@ -388,6 +393,7 @@ impl Session {
         if node.0 > self.seq {
             return Err(Rejection::NoSuchNode { node });
         }
+        self.refuse_if_delivered(node)?;
         // A person's word goes before a runner's: it learns of it when it next renews.
         let mut events = self.released();
         events.push(SessionEvent::Rewound { to: node, reason, by, restore });
@@ -405,6 +411,16 @@ impl Session {
         events.push(SessionEvent::Continued { phase: self.phase.saturating_add(1), text });
         self.trail(&mut events).hand_out(None, step);
         Ok(events)
+    }
+
+    /// What others have seen cannot be taken back. The step that delivers may be taken up again: it does nothing twice.
+    fn refuse_if_delivered(&self, node: NodeId) -> Result<(), Rejection> {
+        match &self.outward {
+            Some(outward) if node < outward.work => {
+                Err(Rejection::PastDelivery { step: outward.step.clone() })
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     fn refuse_if_stopping(&self) -> Result<(), Rejection> {

@@ -1,5 +1,6 @@
 //! History in, command, facts out.
 
+mod delivering;
 mod limits;
 
 use longhaul_events::{
@@ -26,6 +27,7 @@ fn opened() -> SessionEvent {
         goal: text("goal"),
         workspace: None,
         parent: None,
+        task: None,
     }
 }
 

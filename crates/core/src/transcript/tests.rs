@@ -36,7 +36,7 @@ impl Story {
     fn begun() -> Self {
         let mut story = Self::default();
         let (workspace, parent, key) = (None, None, SessionKey::from_bytes([0; 16]));
-        story.add(SessionEvent::Opened { key, goal: text("Fix the login"), workspace, parent });
+        story.add(SessionEvent::Opened { key, goal: text("Fix the login"), workspace, parent, task: None });
         story.step(2, "look");
         story
     }

@@ -47,16 +47,17 @@ impl<'a> Walk<'a> {
         }
         match &step.kind {
             StepKind::Prompt(_) => Found::Step(step),
-            StepKind::Run(_) | StepKind::Gather(_) | StepKind::Parallel(_) | StepKind::Spawn(_) => {
-                Found::Work(step)
-            }
+            StepKind::Run(_)
+            | StepKind::Gather(_)
+            | StepKind::Parallel(_)
+            | StepKind::Spawn(_)
+            | StepKind::Deliver(_) => Found::Work(step),
             StepKind::Gate(gate) => self.come_to_gate(step, gate),
             StepKind::Decide(decide) => self.rule(step, decide),
             StepKind::Routine(_) | StepKind::Loop(_) | StepKind::Todo(_) => {
                 self.go_inside(step);
                 Found::Nothing
             }
-            StepKind::Deliver(_) => Found::Park(step, vec![not_performed(step)]),
         }
     }
 
@@ -136,14 +137,4 @@ impl<'a> Walk<'a> {
         }
         judged.holds
     }
-}
-
-fn not_performed(step: &Step) -> Reason {
-    let kind = step.kind.word();
-    ParkCode::KindNotPerformed.reason(
-        format!("step `{}` is a `{kind}` step, and this release does not perform those yet", step.id),
-        format!(
-            "cancel the session, and start a workflow without `{kind}` steps; notes and artifacts stay in `longhaul session show`"
-        ),
-    )
 }

@@ -10,7 +10,7 @@ use super::{Found, Walk, Way};
 use crate::parking::ParkCode;
 use crate::workflow::answer::{Accepted, Decision};
 use crate::workflow::scope::cut;
-use crate::workflow::step::{Gate, GateBy, Gather, LoopOver, Todo};
+use crate::workflow::step::{Deliver, Gate, GateBy, Gather, LoopOver, Todo};
 use crate::workflow::{Prompt, Step, StepKind};
 
 /// Where a result says what mends it, and the word for what doing it again cannot mend.
@@ -47,18 +47,51 @@ impl<'a> Walk<'a> {
                 self.keep(step, &gather.into, result["value"].clone())
             }
             StepKind::Gather(gather) if gather.optional => self.leave(step),
-            StepKind::Gather(gather) => Found::Park(step, vec![nothing_gathered(gather)]),
+            StepKind::Gather(gather) => Found::Park(step, vec![self.nothing_gathered(step, gather, result)]),
             StepKind::Gate(Gate { by: GateBy::Check(_), .. }) if passed => self.leave(step),
             StepKind::Gate(_)
             | StepKind::Prompt(_)
             | StepKind::Loop(_)
             | StepKind::Todo(_)
             | StepKind::Routine(_)
-            | StepKind::Decide(_)
-            | StepKind::Deliver(_) => self.barred(step, result),
+            | StepKind::Decide(_) => self.barred(step, result),
             StepKind::Parallel(_) | StepKind::Spawn(_) => self.after_children(step, result),
+            StepKind::Deliver(deliver) => self.delivered(step, deliver, result),
         };
         self.search(found)
+    }
+
+    /// What was delivered, and what has to be proven again, is for the workflow to go on with. Anything else is for a
+    /// person to see, also where the workflow would look away.
+    fn delivered(&mut self, step: &'a Step, deliver: &Deliver, result: &Value) -> Found<'a> {
+        let outcome = result["outcome"].as_str().unwrap_or("unknown");
+        if let Some(into) = &deliver.into {
+            self.set(BTreeMap::from([(into.clone(), result.clone())]), Vec::new());
+        }
+        match (outcome, &deliver.into) {
+            ("delivered", _) | ("stale", Some(_)) => self.leave(step),
+            (_, _) => Found::Park(step, vec![self.not_delivered(step, outcome, result)]),
+        }
+    }
+
+    fn not_delivered(&self, step: &Step, outcome: &str, result: &Value) -> Reason {
+        let (id, session) = (&step.id, self.session);
+        let code = match (result["code"].as_str().and_then(ParkCode::of), outcome) {
+            (Some(code), _) => code,
+            (None, "stale") => ParkCode::DeliveryStale,
+            (None, "refused") => ParkCode::DeliveryRefused,
+            (None, _) => ParkCode::DeliveryCouldNot,
+        };
+        let because = result["because"].as_str().unwrap_or("nobody said why");
+        let first = if code == ParkCode::ReviewRequired {
+            "have somebody else approve it where the pull request is"
+        } else {
+            "put the cause right"
+        };
+        code.reason(
+            format!("`{id}` did not deliver ({outcome}): {because}"),
+            format!("{first}, then `longhaul session rewind {session} --to {id} --reason TEXT`; nothing is done twice"),
+        )
     }
 
     /// After a gate was opened.
@@ -125,6 +158,22 @@ impl<'a> Walk<'a> {
         Found::Close(CloseOutcome::Failed { reason: reason.message })
     }
 
+    fn nothing_gathered(&self, step: &Step, gather: &Gather, result: &Value) -> Reason {
+        // What the engine looks at itself can only be out of reach.
+        if let Some(because) = result["because"].as_str() {
+            let fix = format!(
+                "put the cause right, then `longhaul session rewind {} --to {} --reason TEXT`",
+                self.session, step.id
+            );
+            let message = format!("`{}` could not be read: {because}", gather.what);
+            return ParkCode::NothingGathered.reason(message, fix);
+        }
+        ParkCode::NothingGathered.reason(
+            format!("nothing was found for `{}`", gather.what),
+            format!("put one in a place that the step looks at, or start with var `{}`", gather.into),
+        )
+    }
+
     fn not_passed(&self, step: &Step, result: &Value) -> Reason {
         let (id, session) = (&step.id, self.session);
         let outcome = result["outcome"].as_str().unwrap_or("unknown");
@@ -143,13 +192,6 @@ impl<'a> Walk<'a> {
         };
         ParkCode::NotPassed.reason(format!("`{id}` did not pass: {outcome}{because}"), fix)
     }
-}
-
-fn nothing_gathered(gather: &Gather) -> Reason {
-    ParkCode::NothingGathered.reason(
-        format!("nothing was found for `{}`", gather.what),
-        format!("put one in a place that the step looks at, or start with var `{}`", gather.into),
-    )
 }
 
 /// How much of a line of output stands in a reason.

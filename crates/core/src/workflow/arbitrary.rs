@@ -194,7 +194,8 @@ fn leaf_kind(text: BoxedStrategy<String>) -> BoxedStrategy<StepKind> {
         on_failure: OnFailure::Abort,
         into,
     });
-    let deliver = btree_map(word(), value(), 0..4).prop_map(|settings| Deliver { settings });
+    let deliver = (btree_map(word(), value(), 0..4), option::of(var()))
+        .prop_map(|(settings, into)| Deliver { settings, into, pinned: None });
     let decide = prop::sample::select(Policy::ALL.as_slice()).prop_map(|policy| Decide {
         policy,
         with: BTreeMap::from([("classification".to_owned(), json!("{{found}}"))]),
@@ -309,6 +310,7 @@ fn run(text: BoxedStrategy<String>) -> BoxedStrategy<Run> {
     (what, 1..9_000_000_u64, option::of(var()), any::<bool>())
         .prop_map(|(what, timeout_ms, into, rerun)| Run {
             what,
+            on: RunOn::Checkout,
             timeout_ms,
             dir: None,
             network: None,

@@ -5,6 +5,7 @@
 
 mod builtin;
 mod example;
+mod hand_off;
 mod like;
 mod problem;
 mod refer;

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::step::{Check, CheckChoice, Gate, GateBy, Loop, Routine, Run, RunWhat, Todo};
+use super::step::{Check, CheckChoice, Gate, GateBy, Loop, OnEmpty, Routine, Run, RunWhat, Todo};
 use super::{Step, StepKind, Workflow};
+use crate::delivery::DeliverySettings;
+use crate::policy::Settings;
 
 /// A step that asks for checks which its workspace does not declare.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,13 +58,20 @@ impl Workflow {
         Some(child)
     }
 
+    /// Puts what the workspace set of its policies into the steps that ask them.
+    pub fn pin_policy(&mut self, settings: &Settings) {
+        self.steps.iter_mut().for_each(|step| pin_settings(step, settings));
+        self.below.values_mut().for_each(|below| below.pin_policy(settings));
+    }
+
     /// Whether any step runs a command, also below it.
     pub fn runs_commands(&self) -> bool {
         if self.below.values().any(Self::runs_commands) {
             return true;
         }
         self.all_steps().into_iter().any(|step| match &step.kind {
-            StepKind::Run(_) => true,
+            // What is pushed and merged is nobody's but a trusted workspace's.
+            StepKind::Run(_) | StepKind::Deliver(_) => true,
             StepKind::Gate(gate) => matches!(gate.by, GateBy::Check(_)),
             StepKind::Prompt(_)
             | StepKind::Loop(_)
@@ -71,9 +80,14 @@ impl Workflow {
             | StepKind::Gather(_)
             | StepKind::Parallel(_)
             | StepKind::Spawn(_)
-            | StepKind::Decide(_)
-            | StepKind::Deliver(_) => false,
+            | StepKind::Decide(_) => false,
         })
+    }
+
+    /// Puts the settings in force into every step that delivers.
+    pub fn pin_delivery(&mut self, settings: &DeliverySettings) {
+        self.steps.iter_mut().for_each(|step| pin_delivery(step, settings));
+        self.below.values_mut().for_each(|below| below.pin_delivery(settings));
     }
 
     /// What its steps run, in words for a person, before templates are filled in.
@@ -82,16 +96,18 @@ impl Workflow {
             steps.extend(below.all_steps());
             steps
         });
+        let delivers = steps.iter().any(|step| step.kind.deliver().is_some());
+        let delivery = delivers.then(|| "the delivery of its change".to_owned());
         let runs = steps.into_iter().filter_map(|step| step.kind.run());
-        runs.flat_map(|run| match &run.what {
+        let runs = runs.flat_map(|run| match &run.what {
             RunWhat::Command(words) => vec![shell_words(words)],
             RunWhat::Checks(_) => vec!["the checks that its workspace declares".to_owned()],
             RunWhat::Declared(checks) => {
                 let known = checks.iter().filter(|check| !check.run.is_empty());
                 known.map(|check| shell_words(&check.run)).collect()
             }
-        })
-        .collect()
+        });
+        runs.chain(delivery).collect()
     }
 
     /// Whether anybody but the agent has a say on the way.
@@ -111,6 +127,13 @@ pub(super) fn shell_words(words: &[String]) -> String {
         format!("'{}'", word.replace('\'', r"'\''"))
     };
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
+}
+
+fn pin_delivery(step: &mut Step, settings: &DeliverySettings) {
+    if let StepKind::Deliver(deliver) = &mut step.kind {
+        deliver.pinned = Some(settings.clone());
+    }
+    step.kind.inner_mut().iter_mut().for_each(|step| pin_delivery(step, settings));
 }
 
 fn pin_step(step: &mut Step, checks: &[Check], missing: &mut Vec<Undeclared>) {
@@ -140,7 +163,12 @@ fn pin_run(run: &mut Run, checks: &[Check]) -> Option<Vec<String>> {
         RunWhat::Checks(CheckChoice::All) => (checks.to_vec(), checks.is_empty().then(Vec::new)),
         RunWhat::Checks(CheckChoice::Named(names)) => {
             let of = |name: &String| checks.iter().find(|check| check.name == *name);
-            let unknown = |name: &String| Check { name: name.clone(), run: Vec::new(), timeout_ms: 0 };
+            let unknown = |name: &String| Check {
+                name: name.clone(),
+                run: Vec::new(),
+                timeout_ms: 0,
+                empty: OnEmpty::Fail,
+            };
             let pinned =
                 names.iter().map(|name| of(name).cloned().unwrap_or_else(|| unknown(name))).collect();
             let missing: Vec<String> = names.iter().filter(|name| of(name).is_none()).cloned().collect();
@@ -150,6 +178,13 @@ fn pin_run(run: &mut Run, checks: &[Check]) -> Option<Vec<String>> {
     };
     run.what = RunWhat::Declared(declared);
     missing
+}
+
+fn pin_settings(step: &mut Step, settings: &Settings) {
+    if let StepKind::Decide(decide) = &mut step.kind {
+        decide.settings = settings.clone();
+    }
+    step.kind.inner_mut().iter_mut().for_each(|step| pin_settings(step, settings));
 }
 
 #[cfg(test)]
@@ -171,8 +206,12 @@ mod tests {
         assert_eq!(with_step(in_a_loop).commands(), ["make"]);
         let mut checks = with_step("{ id: a, gate: { by: check, run: { checks: [unit] } } }");
         assert_eq!(checks.commands(), ["the checks that its workspace declares"]);
-        let unit =
-            Check { name: "unit".to_owned(), run: vec!["make".to_owned(), "unit".to_owned()], timeout_ms: 1 };
+        let unit = Check {
+            name: "unit".to_owned(),
+            run: vec!["make".to_owned(), "unit".to_owned()],
+            timeout_ms: 1,
+            empty: OnEmpty::Fail,
+        };
         assert_eq!(
             checks.clone().pin_checks(&[])[0].said(),
             "step `a` runs the check `unit`, which nobody declares"
@@ -189,13 +228,33 @@ mod tests {
         assert_eq!(missing, [Undeclared { step: "a".to_owned(), names: Vec::new() }]);
         assert_eq!(missing[0].said(), "step `a` runs all checks of the workspace, and it declares none");
         let mut named = with_step("{ id: a, run: { checks: [unit, lint] } }");
-        let unit = Check { name: "unit".to_owned(), run: vec!["make".to_owned()], timeout_ms: 1 };
+        let unit = Check {
+            name: "unit".to_owned(),
+            run: vec!["make".to_owned()],
+            timeout_ms: 1,
+            empty: OnEmpty::Fail,
+        };
         assert_eq!(named.pin_checks(&[unit])[0].names, ["lint"]);
         let Some(RunWhat::Declared(pinned)) = named.steps[0].kind.run().map(|run| &run.what) else {
             panic!()
         };
         assert_eq!(pinned.iter().map(|check| check.name.as_str()).collect::<Vec<_>>(), ["unit", "lint"]);
         assert_eq!(named.commands(), ["make"]);
+    }
+
+    #[test]
+    fn what_is_set_of_policies_is_pinned_wherever_one_is_asked() {
+        let mut workflow = with_step(
+            "{ id: a, loop: { for: 2, max: 2 }, steps: [{ id: b, decide: { policy: routing, with: { classification: x } } }] }",
+        );
+        let settings =
+            Settings { intent_gate: crate::policy::settings::IntentGate::Always, ..Settings::default() };
+        workflow.pin_policy(&settings);
+        let asked = workflow.all_steps().into_iter().find_map(|step| match &step.kind {
+            StepKind::Decide(decide) => Some(decide.settings.clone()),
+            _ => None,
+        });
+        assert_eq!(asked, Some(settings));
     }
 
     #[test]

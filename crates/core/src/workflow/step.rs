@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::condition::Condition;
 use super::prompt::Prompt;
 use super::{Budget, DEFAULT_ATTEMPTS, ModelTier};
+use crate::delivery::DeliverySettings;
 use crate::policy::{Policy, Settings};
 
 /// One step. Its id is unique in the workflow, also after routines were expanded (`caller.step`).
@@ -184,6 +185,11 @@ impl StepKind {
         }
     }
 
+    /// What the engine delivers for it.
+    pub fn deliver(&self) -> Option<&Deliver> {
+        if let Self::Deliver(deliver) = self { Some(deliver) } else { None }
+    }
+
     /// The word that people meet.
     pub fn word(&self) -> &'static str {
         match self {
@@ -293,6 +299,8 @@ pub struct Routine {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     pub what: RunWhat,
+    #[serde(default, skip_serializing_if = "RunOn::is_checkout")]
+    pub on: RunOn,
     pub timeout_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dir: Option<String>,
@@ -302,6 +310,23 @@ pub struct Run {
     pub into: Option<String>,
     /// Whether it may be run again when it is not known how it ended.
     pub rerun: bool,
+}
+
+/// Which files something is run on.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunOn {
+    /// Those of the session, as they are.
+    #[default]
+    Checkout,
+    /// Those that a merge into the newest base would give, in a checkout of their own.
+    Merge,
+}
+
+impl RunOn {
+    pub const fn is_checkout(&self) -> bool {
+        matches!(self, Self::Checkout)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -322,6 +347,23 @@ pub struct Check {
     pub name: String,
     pub run: Vec<String>,
     pub timeout_ms: u64,
+    #[serde(default, skip_serializing_if = "OnEmpty::is_fail")]
+    pub empty: OnEmpty,
+}
+
+/// What becomes of a check that found no tests.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnEmpty {
+    #[default]
+    Fail,
+    Pass,
+}
+
+impl OnEmpty {
+    pub const fn is_fail(&self) -> bool {
+        matches!(self, Self::Fail)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -338,6 +380,31 @@ pub struct Gather {
     pub from: Vec<GatherFrom>,
     pub into: String,
     pub optional: bool,
+}
+
+/// What the engine sees for itself and asks nobody about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Seen {
+    /// What the task's files differ in from their base, as git has it.
+    Change,
+    /// What was checked of them, from what is on record.
+    Proof,
+}
+
+impl Seen {
+    /// As files write it.
+    pub const WORDS: [(&'static str, Self); 2] = [("change", Self::Change), ("proof", Self::Proof)];
+
+    pub fn of(word: &str) -> Option<Self> {
+        Self::WORDS.into_iter().find(|(known, _)| *known == word).map(|(_, seen)| seen)
+    }
+}
+
+impl Gather {
+    /// What the engine sees for itself, where that is wanted and no place is named.
+    pub fn seen(&self) -> Option<Seen> {
+        if self.from.is_empty() { Seen::of(&self.what) } else { None }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -515,4 +582,10 @@ pub struct Decide {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Deliver {
     pub settings: BTreeMap<String, serde_json::Value>,
+    /// The var that the result goes into.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into: Option<String>,
+    /// What the settings of the workspace said when the session started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<DeliverySettings>,
 }

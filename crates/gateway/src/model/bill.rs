@@ -1,9 +1,13 @@
 //! What a request that was admitted comes to. The meter is told once, when it is over, whoever ends it and however.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::usage::BYTES_PER_TOKEN;
 use crate::meter::{Estimate, Limited, Meter, Usage, UsageSource, Verdict};
+
+/// No model that is known writes faster, in tokens a second: what nobody waited for is not taken for all that was allowed.
+const FASTEST: u64 = 4_000;
 
 /// Told to the meter when it is dropped, at the latest.
 pub(super) struct Bill {
@@ -17,7 +21,9 @@ pub(super) struct Bill {
 enum Stage {
     Admitted,
     /// The provider may be at work, whoever leaves in the meantime.
-    Sent,
+    Sent {
+        at: Instant,
+    },
     Settled,
 }
 
@@ -27,7 +33,7 @@ impl Bill {
     }
 
     pub(super) fn is_sent(&mut self) {
-        self.stage = Stage::Sent;
+        self.stage = Stage::Sent { at: Instant::now() };
     }
 
     /// What was used so far.
@@ -52,10 +58,12 @@ impl Bill {
         self.usage(0, 0, UsageSource::Reported)
     }
 
-    /// What may have been used where nobody says.
-    fn most(&self) -> Usage {
+    /// What may have been used where nobody says: agents begin requests that they call off at once.
+    fn most(&self, sent_at: Instant) -> Usage {
         let input = self.estimate.input_bytes.div_ceil(BYTES_PER_TOKEN);
-        self.usage(input, self.estimate.max_output_tokens.unwrap_or(0), UsageSource::Estimated)
+        let written = FASTEST.saturating_mul(sent_at.elapsed().as_secs() + 1);
+        let output = self.estimate.max_output_tokens.unwrap_or(0).min(written);
+        self.usage(input, output, UsageSource::Estimated)
     }
 
     fn usage(&self, input_tokens: u64, output_tokens: u64, source: UsageSource) -> Usage {
@@ -78,7 +86,7 @@ impl Drop for Bill {
     fn drop(&mut self) {
         match self.stage {
             Stage::Admitted => self.settle(&self.nothing()),
-            Stage::Sent => self.settle(&self.most()),
+            Stage::Sent { at } => self.settle(&self.most(at)),
             Stage::Settled => {}
         }
     }

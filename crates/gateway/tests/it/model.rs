@@ -295,22 +295,25 @@ fn to_have_tokens_counted_or_models_listed_costs_nothing() {
 }
 
 /// What is counted for a request that the provider has and that no head of an answer came for.
-fn counted_without_an_answer(leave: fn(std::net::TcpStream, std::os::unix::net::UnixStream)) -> Vec<Usage> {
+fn counted_without_an_answer(
+    ask: &str,
+    leave: fn(std::net::TcpStream, std::os::unix::net::UnixStream),
+) -> Vec<Usage> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let book = Arc::new(Book::default());
     let upstreams = upstreams(listener.local_addr().unwrap());
     let world = Made { upstreams, meter: book.clone(), ..Made::default() }.open();
     let mut client = world.connect();
-    let length = ASK.len();
+    let length = ask.len();
     write!(
         client,
-        "POST /model/anthropic/v1/messages HTTP/1.1\r\nHost: x\r\n{}Content-Length: {length}\r\n\r\n{ASK}",
+        "POST /model/anthropic/v1/messages HTTP/1.1\r\nHost: x\r\n{}Content-Length: {length}\r\n\r\n{ask}",
         key(&world)
     )
     .unwrap();
     let (mut provider, _) = listener.accept().unwrap();
     let mut heard = Vec::new();
-    while !heard.ends_with(ASK.as_bytes()) {
+    while !heard.ends_with(ask.as_bytes()) {
         let mut piece = [0; 1024];
         let length = provider.read(&mut piece).unwrap();
         heard.extend_from_slice(&piece[..length]);
@@ -339,16 +342,25 @@ fn whoever_leaves_before_an_answer_comes_has_used_what_the_request_may_cost() {
         output_tokens: 64,
         source: UsageSource::Estimated,
     };
-    let client_leaves = counted_without_an_answer(|mut provider, client| {
+    let client_leaves = counted_without_an_answer(ASK, |mut provider, client| {
         drop(client);
         assert_eq!(provider.read(&mut [0; 16]).unwrap_or(0), 0, "the provider is left too");
     });
     assert_eq!(client_leaves, std::slice::from_ref(&most));
-    let provider_leaves = counted_without_an_answer(|provider, client| {
+    let provider_leaves = counted_without_an_answer(ASK, |provider, client| {
         drop(provider);
         assert_eq!(status(&rest_of_head(client)), 502);
     });
     assert_eq!(provider_leaves, [most]);
+}
+
+#[test]
+fn whoever_leaves_at_once_has_not_used_more_than_any_model_writes_meanwhile() {
+    let ask = r#"{"model":"m-1","max_tokens":64000,"messages":[]}"#;
+    let start = std::time::Instant::now();
+    let used = counted_without_an_answer(ask, |_, client| drop(client));
+    let seconds = start.elapsed().as_secs() + 1;
+    assert!((4_000..=4_000 * seconds).contains(&used[0].output_tokens), "{used:?} after {seconds} s");
 }
 
 /// As much as shows how it ended.

@@ -89,7 +89,7 @@ impl Snapshots {
         Ok(Since { changes, patch })
     }
 
-    fn current_tree(&self, wanted: &TakeSnapshot<'_>) -> Result<ObjectId, Error> {
+    pub(super) fn current_tree(&self, wanted: &TakeSnapshot<'_>) -> Result<ObjectId, Error> {
         let _turn = self.turn(wanted.session)?;
         self.tree_of(wanted, &[]).map(|(tree, _)| tree)
     }

@@ -11,6 +11,7 @@ mod folder;
 mod head;
 mod hostile;
 mod hostile_checkout;
+mod merging;
 mod snapshot;
 mod support;
 mod whereabouts;

@@ -1,6 +1,7 @@
 //! `start_workflow`: pins a workflow and shows its first step.
 
-use longhaul_runtime::NewWalk;
+use longhaul_runtime::types::TaskSource as Source;
+use longhaul_runtime::{NewWalk, TaskOrigin, TaskWish};
 use serde_json::{Value, json};
 
 use super::{Effect, Tool, as_it_is, schema};
@@ -52,7 +53,7 @@ fn run(desk: &Desk, arguments: &Arguments) -> Result<Reply, Refusal> {
         // Looked up first, so that a name that nobody has makes no store.
         system.workflow_for_start(&new.workflow)?;
     }
-    let mut view = system.begin(&*desk.commands()?, new)?;
+    let mut view = system.begin_for(&*desk.commands()?, new, &TaskWish::New(TaskOrigin::of(Source::MCP)))?;
     if tier.is_some() {
         view.warnings
             .push("`modelTier` was not used: which model works on a step is not decided here yet".to_owned());

@@ -23,7 +23,7 @@ fn limits_keys_and_room_are_told_apart() {
         );
         let limited = failure(wire, Fault::RateLimit { retry_after: None });
         assert!(matches!(limited, Failure::RateLimit { retry_after_ms: None, .. }), "{wire}: {limited:?}");
-        let overloaded = failure(wire, Fault::Overloaded);
+        let overloaded = failure(wire, Fault::Overloaded { retry_after: None });
         assert!(matches!(overloaded, Failure::Overloaded { .. }), "{wire}: {overloaded:?}");
         let used_up = failure(wire, Fault::UsageLimit { resets_at_s: Some(1_900_000_000) });
         assert!(

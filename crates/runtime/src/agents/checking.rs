@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use longhaul_core::budget::Pricing;
 use longhaul_core::roster::{Definition, Kind, NoAgent, Provider, Roster};
+use longhaul_core::time::rfc3339;
 use longhaul_core::workflow::suggest::closest;
 use longhaul_exec::{Outcome, Program, Stdin};
 use serde_json::Value;
 
 use super::finding::{AgentFinding, AgentState, AgentView, ModelView};
+use crate::calendar::UsedUp;
+use crate::clock::{Clock as _, SystemClock};
 use crate::error::Error;
 use crate::secrets::KeyOrigin;
 use crate::system::System;
@@ -85,11 +88,16 @@ struct Checker<'a> {
     look: Look,
     /// Providers that were looked at already, with the models that they named.
     seen: BTreeMap<String, (AgentFinding, Vec<String>)>,
+    /// Limits that sessions wait for.
+    used_up: Vec<UsedUp>,
 }
 
 impl<'a> Checker<'a> {
     fn new(system: &'a System, look: Look) -> Result<Self, Error> {
-        Ok(Self { system, roster: system.roster()?, look, seen: BTreeMap::new() })
+        // Who can be asked is told even where the store cannot be read.
+        let reader = system.reader().ok().flatten();
+        let used_up = reader.and_then(|reader| reader.used_up(SystemClock.now()).ok()).unwrap_or_default();
+        Ok(Self { system, roster: system.roster()?, look, seen: BTreeMap::new(), used_up })
     }
 
     fn all(&mut self) -> Result<Vec<AgentView>, Error> {
@@ -140,6 +148,7 @@ impl<'a> Checker<'a> {
             let asked = definition.model.as_deref().filter(|_| is_ready);
             findings.extend(asked.and_then(|model| lacks(provider, &models, model)));
         }
+        findings.extend(self.limit(definition.provider.as_deref().unwrap_or(&definition.name)));
         if definition.pricing == Pricing::Unknown {
             findings.push(AgentFinding::failing(
                 "nobody knows what it costs, so no cap on money could be held",
@@ -168,7 +177,19 @@ impl<'a> Checker<'a> {
             findings: Vec::new(),
         };
         let (finding, _) = self.reach(provider)?;
-        Ok(view.found(vec![finding]))
+        Ok(view.found([finding].into_iter().chain(self.limit(&provider.name)).collect()))
+    }
+
+    /// Whether a limit is used up, of a provider or of an agent that signs in by itself.
+    fn limit(&self, name: &str) -> Option<AgentFinding> {
+        let limit = self.used_up.iter().find(|limit| limit.provider == name)?;
+        let finding = format!("the limit of `{name}` is used up until {}", rfc3339(limit.until));
+        let waits = match limit.sessions {
+            1 => "the session that waits for it goes".to_owned(),
+            many => format!("{many} sessions that wait for it go"),
+        };
+        let remedy = format!("wait: {waits} on when somebody follows or resumes it; or ask somebody else");
+        Some(AgentFinding::used_up(finding, remedy))
     }
 
     fn program(&self, definition: &Definition, command: &[String]) -> AgentFinding {

@@ -7,6 +7,8 @@ use serde::Serialize;
 #[serde(rename_all = "snake_case")]
 pub enum AgentState {
     Ready,
+    /// It is set up and works, and its limit is used up for now.
+    UsedUp,
     /// Nobody has set it up.
     Missing,
     /// It is set up, and does not work.
@@ -29,6 +31,10 @@ impl AgentFinding {
 
     pub(super) fn missing(finding: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { state: AgentState::Missing, finding: finding.into(), remedy: Some(remedy.into()) }
+    }
+
+    pub(super) fn used_up(finding: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { state: AgentState::UsedUp, finding: finding.into(), remedy: Some(remedy.into()) }
     }
 
     pub(super) fn failing(finding: impl Into<String>, remedy: impl Into<String>) -> Self {

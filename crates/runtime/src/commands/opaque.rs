@@ -74,7 +74,14 @@ impl Commands {
         let key = SessionKey::from_bytes(self.entropy.bytes());
         let mut contents = Contents::default();
         let goal = self.recorder.content(new.goal, &mut contents);
-        let open = OpenSession { key, goal, workspace: new.workspace, parent: new.parent, workflow: None };
+        let open = OpenSession {
+            key,
+            goal,
+            workspace: new.workspace,
+            parent: new.parent,
+            task: None,
+            workflow: None,
+        };
         let opened = self.recorder.record(self.write(id.into(), &contents), || {
             let events = Session::open(open.clone());
             Ok((Unopened { id, opened: None }, Decided::Events(events, id)))

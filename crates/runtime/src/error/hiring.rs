@@ -20,6 +20,8 @@ pub enum HiringError {
     NoProvider { name: String },
     #[error("`{name}` is started as `{program}`, and there is no such program here; {how}")]
     NotInstalled { name: String, program: String, how: String },
+    #[error("`{name}` is asked at {base}, and nobody is there: {problem}; {how}")]
+    NotThere { name: String, base: String, problem: String, how: String },
     #[error("`{name}` asks for {what}; `longhaul agent check {name}` tells more")]
     NotReady { name: String, what: String },
     #[error(transparent)]
@@ -34,6 +36,7 @@ impl HiringError {
             | Self::NoModelInTier { .. }
             | Self::NoProvider { .. }
             | Self::NotInstalled { .. }
+            | Self::NotThere { .. }
             | Self::NotReady { .. } => "E0910",
             Self::Tainted(_) => "E0912",
         }
@@ -43,7 +46,10 @@ impl HiringError {
         match self {
             Self::NobodyNamed | Self::NoTier { .. } | Self::NoModelInTier { .. } => Kind::Usage,
             Self::Tainted(_) => Kind::Refused,
-            Self::NoProvider { .. } | Self::NotInstalled { .. } | Self::NotReady { .. } => Kind::Environment,
+            Self::NoProvider { .. }
+            | Self::NotInstalled { .. }
+            | Self::NotThere { .. }
+            | Self::NotReady { .. } => Kind::Environment,
         }
     }
 }

@@ -117,7 +117,8 @@ impl Reader {
                 | SessionEvent::Continued { .. }
                 | SessionEvent::CheckoutMade { .. }
                 | SessionEvent::Snapshotted { .. }
-                | SessionEvent::CheckoutRemoved { .. } => {}
+                | SessionEvent::CheckoutRemoved { .. }
+                | SessionEvent::Delivery { .. } => {}
             }
             Ok(())
         })?;

@@ -49,7 +49,8 @@ impl Reader {
                 | SessionEvent::Continued { .. }
                 | SessionEvent::CheckoutMade { .. }
                 | SessionEvent::Snapshotted { .. }
-                | SessionEvent::CheckoutRemoved { .. } => {}
+                | SessionEvent::CheckoutRemoved { .. }
+                | SessionEvent::Delivery { .. } => {}
             }
             Ok(())
         })?;

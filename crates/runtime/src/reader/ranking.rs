@@ -211,6 +211,7 @@ mod tests {
             goal: String::new(),
             workspace: None,
             parent: None,
+            task: None,
             status: SessionStatus::Open,
             step: Some(StepId("do".to_owned())),
             steps_finished: 0,

@@ -6,8 +6,8 @@ use longhaul_core::session::channel_word;
 use longhaul_core::time::rfc3339;
 use longhaul_core::walk::view::gate_id;
 use longhaul_events::{
-    AgentAct, Checkout, CloseOutcome, Considered, Content, Digest, GateKind, NodeId, OwnCheckout, Reason,
-    ReportKind, Seq, SessionEvent, SessionId, StepId, Urgency, Verdict,
+    AgentAct, Checkout, CloseOutcome, Considered, Content, DeliveryFact, Digest, GateKind, NodeId,
+    OwnCheckout, Reason, ReportKind, Seq, SessionEvent, SessionId, StepId, Urgency, Verdict,
 };
 use longhaul_store::views::SessionRow;
 use serde::Serialize;
@@ -156,6 +156,13 @@ pub enum Happened {
         name: String,
         by: String,
         because: String,
+    },
+    /// Something that others see, about to be done or done.
+    Delivery {
+        step: StepId,
+        act: &'static str,
+        is_done: bool,
+        what: Value,
     },
     WayChosen {
         considered: Vec<Considered>,
@@ -326,6 +333,7 @@ impl Teller<'_> {
             SessionEvent::CheckoutRemoved { name, by, because, .. } => {
                 Happened::CheckoutRemoved { name, by, because }
             }
+            SessionEvent::Delivery { work, fact, .. } => self.delivery(work, &fact)?,
             SessionEvent::WayChosen { considered, left_out } => Happened::WayChosen { considered, left_out },
             SessionEvent::Decided { step, policy, given, decision, because } => {
                 let given = reader.value(&given)?;
@@ -335,6 +343,15 @@ impl Teller<'_> {
                 Happened::LoopExhausted { step, iterations, because }
             }
         }))
+    }
+
+    fn delivery(&self, work: NodeId, fact: &DeliveryFact) -> Result<Happened, Error> {
+        let (step, act) = (self.step(work), fact.act().word());
+        let (what, is_done) = match fact {
+            DeliveryFact::Intended { what, .. } => (what, false),
+            DeliveryFact::Received { receipt, .. } => (receipt, true),
+        };
+        Ok(Happened::Delivery { step, act, is_done, what: self.reader.value(what)? })
     }
 
     fn agent(&self, node: Option<NodeId>, act: &AgentAct) -> Result<Happened, Error> {

@@ -90,9 +90,11 @@ pub(super) enum StepEnd {
 }
 
 /// Somebody who was asked, and will not answer however often it is asked again.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct NoAnswer {
     pub(super) fault: TurnFault,
+    /// What is on record of it.
+    pub(super) complaint: Option<String>,
     /// When that is over by itself.
     pub(super) until: Option<Timestamp>,
     /// How far it was listened to what people say; nobody was asked without it.
@@ -142,8 +144,9 @@ impl Driving<'_> {
                         .record(&mut conversation, &[AgentAct::Nudged { turn, words: words.to_owned() }])?;
                 }
                 Next::Stop(Stop::NoAnswer(fault)) => {
-                    let until = conversation.resets_at();
-                    return Ok(StepEnd::NoAnswer(NoAnswer { fault, until, ear: Some(ear) }));
+                    let (until, complaint) =
+                        (conversation.resets_at(), conversation.complaint().map(str::to_owned));
+                    return Ok(StepEnd::NoAnswer(NoAnswer { fault, complaint, until, ear: Some(ear) }));
                 }
                 Next::Stop(stop) => {
                     if self.hands.park(giving_up::reason(self.hands.id, stop), ear)? == Way::Left {

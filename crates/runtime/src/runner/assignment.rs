@@ -116,7 +116,12 @@ impl Staff {
 
     /// Everybody who may be asked.
     pub(crate) fn members(&self) -> impl Iterator<Item = &Definition> {
-        std::iter::once(&self.usual).chain(self.tiers.values()).flat_map(Succession::members)
+        self.chains().flat_map(Succession::members)
+    }
+
+    /// In whose place somebody else is asked, and who that is.
+    pub(crate) fn chains(&self) -> impl Iterator<Item = &Succession> {
+        std::iter::once(&self.usual).chain(self.tiers.values())
     }
 }
 

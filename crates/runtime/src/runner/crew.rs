@@ -49,6 +49,13 @@ pub(super) struct Crew {
     pub(super) owner: Option<SessionId>,
 }
 
+/// What a runner works with.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shell<'a> {
+    pub(super) system: &'a System,
+    pub(super) commands: &'a Arc<Commands>,
+}
+
 /// Who answers turns.
 #[derive(Debug)]
 enum Agents {
@@ -101,14 +108,15 @@ impl Crew {
     /// Opens the way out of the walls, for as long as this process drives.
     pub(super) fn open_gateway(
         &mut self,
-        system: &System,
+        shell: Shell<'_>,
         driven: gateway::Driven,
         token: &Token,
         label: &SessionLabel,
     ) -> Result<Gateway, Error> {
+        let Shell { system, commands } = shell;
         let (upstreams, meter): (_, Arc<dyn Meter>) = match &mut self.agents {
             Agents::Rehearsal(_) => (Upstreams::new(), Arc::new(Unmetered)),
-            Agents::Staff(office) => office.open(system, driven)?,
+            Agents::Staff(office) => office.open(system, commands, driven)?,
         };
         let way = WayOut { system, driven, reach: &self.reach, token, upstreams, meter };
         let Opened { gateway, sandbox, socket, port } = way.open(self.walls.clone())?;
@@ -175,6 +183,29 @@ fn walls(system: &System, assignment: &Assignment, ground: &Ground, checkout: &P
     // What relays to the gateway has to be there. Only the file itself: beside it may lie anything.
     sandbox.read_only.extend(std::env::current_exe());
     hidden::ours(system.places(), checkout, &sandbox).into_iter().fold(sandbox, Sandbox::hide)
+}
+
+/// Another checkout of the repository that a session works on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Elsewhere<'a> {
+    pub(super) checkout: &'a Path,
+    pub(super) main_dir: &'a Path,
+}
+
+/// The same walls with the same way out, around another checkout.
+pub(super) fn walls_around(
+    system: &System,
+    assignment: &Assignment,
+    elsewhere: &Elsewhere<'_>,
+    open: &Sandbox,
+) -> Sandbox {
+    let (path, main_dir) = (elsewhere.checkout.to_owned(), elsewhere.main_dir.to_owned());
+    let ground = Ground { path, main_dir, rights: Rights::Change };
+    let mut sandbox = walls(system, assignment, &ground, elsewhere.checkout);
+    sandbox.caches.clone_from(&open.caches);
+    sandbox.gateway.clone_from(&open.gateway);
+    sandbox.set = open.set.clone();
+    sandbox
 }
 
 /// The walls around one command.

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Driven;
 use super::agent::{NoAnswer, Way};
-use super::giving_up::{self, Unanswered};
+use super::giving_up::{self, Absentee};
 use super::office::{Chosen, Office};
 use crate::calendar::waits_for;
 use crate::commands::acting::{Ear, Heard, Parking};
@@ -52,7 +52,8 @@ impl Driven<'_> {
         }
         if !is_wished(&self.commands.acts_at(self.id, tip.node)?) {
             while let Some(until) = self.used_up_until(office, tier, now)? {
-                let failed = NoAnswer { fault: TurnFault::UsageLimit, until: Some(until), ear: None };
+                let failed =
+                    NoAnswer { fault: TurnFault::UsageLimit, complaint: None, until: Some(until), ear: None };
                 if self.fall_back(office, tier, &failed)? == Way::Left {
                     return Ok(Choice::Parked);
                 }
@@ -84,7 +85,8 @@ impl Driven<'_> {
         match chain.pass_over(failed.fault, failed.until) {
             Then::Ask(next) => {
                 let whom = Some(chain.current().name.as_str());
-                let gone = Unanswered { whom, fault: failed.fault, waits: None };
+                let said = failed.complaint.as_deref();
+                let gone = Absentee { whom, fault: failed.fault, said, waits: None };
                 let because = giving_up::no_answer(self.id, gone).message;
                 self.reassign(office, tier, next, because)?;
                 Ok(Way::Stays)
@@ -96,7 +98,9 @@ impl Driven<'_> {
                     waits_for(on, until, self.id, self.commands.now())
                 });
                 let whom = Some(member.name.as_str());
-                self.park(Unanswered { whom, fault: passed.fault, waits: waits.as_ref() }, failed.ear)
+                // What was said last was not said by somebody who was passed over before.
+                let said = failed.complaint.as_deref().filter(|_| member.name == chain.current().name);
+                self.park(Absentee { whom, fault: passed.fault, said, waits: waits.as_ref() }, failed.ear)
             }
         }
     }
@@ -104,13 +108,14 @@ impl Driven<'_> {
     /// Gives the step up because nobody answers, unless somebody has just said something.
     pub(super) fn give_up_answer(&self, failed: &NoAnswer) -> Result<Way, Error> {
         let waits = failed.until.map(|until| waits_for("rehearsal", until, self.id, self.commands.now()));
-        let unanswered = Unanswered { whom: None, fault: failed.fault, waits: waits.as_ref() };
-        self.park(unanswered, failed.ear)
+        let said = failed.complaint.as_deref();
+        let absentee = Absentee { whom: None, fault: failed.fault, said, waits: waits.as_ref() };
+        self.park(absentee, failed.ear)
     }
 
-    fn park(&self, unanswered: Unanswered<'_>, ear: Option<Ear>) -> Result<Way, Error> {
-        let reasons = vec![giving_up::no_answer(self.id, unanswered)];
-        let parking = Parking { reasons, waits: unanswered.waits.cloned() };
+    fn park(&self, absentee: Absentee<'_>, ear: Option<Ear>) -> Result<Way, Error> {
+        let reasons = vec![giving_up::no_answer(self.id, absentee)];
+        let parking = Parking { reasons, waits: absentee.waits.cloned() };
         let Some(ear) = ear else {
             self.commands.park(self.id, self.epoch, &parking)?;
             return Ok(Way::Left);

@@ -18,7 +18,7 @@ pub(super) fn reason(id: SessionId, stop: Stop) -> Reason {
         Stop::Stuck(Stuck::SameCall) => {
             ParkCode::Stuck.reason("the agent makes the same call again and again", go_on)
         }
-        Stop::NoAnswer(fault) => no_answer(id, Unanswered { whom: None, fault, waits: None }),
+        Stop::NoAnswer(fault) => no_answer(id, Absentee { whom: None, fault, said: None, waits: None }),
         Stop::Unexpected(Unexpected { turn, call, expected, exit }) => {
             let exit = exit.map_or_else(|| "by force".to_owned(), |exit| format!("with {exit}"));
             ParkCode::Cassette.reason(
@@ -84,17 +84,19 @@ const fn is_about_files(error: &Error) -> bool {
 
 /// Somebody who was asked and did not answer.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unanswered<'a> {
+pub(super) struct Absentee<'a> {
     /// Its name, if it has one that people gave it.
     pub(super) whom: Option<&'a str>,
     pub(super) fault: TurnFault,
+    /// What is on record of it.
+    pub(super) said: Option<&'a str>,
     /// What comes back by itself.
     pub(super) waits: Option<&'a Waits>,
 }
 
 /// Why nobody answers, and what can be done about it.
-pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
-    let Unanswered { whom, fault, waits } = unanswered;
+pub(super) fn no_answer(id: SessionId, absentee: Absentee<'_>) -> Reason {
+    let Absentee { whom, fault, said, waits } = absentee;
     let resume = format!("`longhaul session resume {id} --budget same`");
     let again = |first: &str| format!("{first} {resume}");
     let check = whom.map_or_else(String::new, |whom| format!(" (`longhaul agent check {whom}` tells how)"));
@@ -126,9 +128,7 @@ pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
         TurnFault::BadRequest => (
             ParkCode::NoAnswer,
             "the provider does not take what it is asked".to_owned(),
-            again(&format!(
-                "see what it says with `longhaul session show {id}`, put the agent's settings right, then"
-            )),
+            again(&format!("put the agent's settings right{check}, then")),
         ),
         TurnFault::OverCap => (
             ParkCode::BudgetTokens,
@@ -141,8 +141,29 @@ pub(super) fn no_answer(id: SessionId, unanswered: Unanswered<'_>) -> Reason {
             "add one and start again".to_owned(),
         ),
     };
+    let message =
+        words_of(fault, said).map_or_else(|| message.clone(), |words| format!("{message}: {words}"));
     let message = whom.map_or_else(|| message.clone(), |whom| format!("`{whom}`: {message}"));
     code.reason(message, fix)
+}
+
+/// What whoever was asked said itself, where that tells more than our own words for it.
+fn words_of(fault: TurnFault, said: Option<&str>) -> Option<&str> {
+    let theirs = || said?.split_once(": ").map(|(_, words)| words.trim()).filter(|words| !words.is_empty());
+    match fault {
+        TurnFault::Auth
+        | TurnFault::RateLimit
+        | TurnFault::Overloaded
+        | TurnFault::Network
+        | TurnFault::Garbage
+        | TurnFault::ContextOverflow
+        | TurnFault::BadRequest => theirs(),
+        TurnFault::UsageLimit
+        | TurnFault::Stalled
+        | TurnFault::CutOff
+        | TurnFault::OverCap
+        | TurnFault::Unscripted => None,
+    }
 }
 
 fn used_up(id: SessionId, waits: Option<&Waits>) -> Reason {

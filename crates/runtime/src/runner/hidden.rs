@@ -9,7 +9,7 @@ use longhaul_exec::sandbox::{SYSTEM, Sandbox};
 use crate::places::Places;
 
 /// What lies in the data folder, also if it is not there yet.
-const KEPT: [&str; 9] = [
+const KEPT: [&str; 10] = [
     "longhaul.db",
     "longhaul.db-wal",
     "longhaul.db-shm",
@@ -19,12 +19,15 @@ const KEPT: [&str; 9] = [
     "blobs",
     "snapshots",
     "setups",
+    "verifications",
 ];
 
 /// Everything but the checkout itself.
 pub(super) fn ours(places: &Places, checkout: &Path, sandbox: &Sandbox) -> BTreeSet<PathBuf> {
     let mut hidden = BTreeSet::from([places.config.clone(), places.state.clone()]);
-    hidden.extend(KEPT.iter().map(|name| places.data.join(name)));
+    // What is looked at in a verification lies among the rest of them.
+    let is_around = |kept: &PathBuf| kept.canonicalize().is_ok_and(|kept| checkout.starts_with(kept));
+    hidden.extend(KEPT.iter().map(|name| places.data.join(name)).filter(|kept| !is_around(kept)));
     let Ok(data) = places.data.canonicalize() else { return hidden };
     let bound = sandbox.read_only.iter().chain(&sandbox.writable).map(PathBuf::as_path);
     let mut bound = bound.chain(SYSTEM.iter().map(Path::new));

@@ -114,9 +114,8 @@ impl Commands {
             day_money_micros: spent.money_micros,
         };
         if !price.is_free()
-            && let Some(reader) = self.reader()
+            && let Some(paid) = self.paid_beside(session.id)?
         {
-            let paid = reader.paid_beside(session.id, self.today())?;
             used.task_money_micros = paid.task_micros;
             used.day_money_micros = paid.day_micros;
         }

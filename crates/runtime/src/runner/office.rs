@@ -93,11 +93,12 @@ impl Office {
     pub(super) fn open(
         &mut self,
         system: &System,
+        commands: &Arc<Commands>,
         driven: Driven,
     ) -> Result<(Upstreams, Arc<dyn Meter>), Error> {
         let upstreams = system.upstreams(&self.staff)?;
         let rates = system.rates(&self.staff)?;
-        let meter = SessionMeter::new(system.settings().clone(), driven.session, driven.driver, rates);
+        let meter = SessionMeter::new(commands.clone(), driven.session, driven.driver, rates);
         let meter = Arc::new(meter);
         self.meter = Some(meter.clone());
         Ok((upstreams, meter))

@@ -3,9 +3,11 @@
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
-use longhaul_core::workflow::step::{Check, Run, RunWhat};
+use longhaul_core::verification::{self, CheckOutcome, Judged, Ran};
+use longhaul_core::workflow::step::{Check, Run, RunOn, RunWhat};
 use longhaul_core::workflow::template;
 use longhaul_exec::{Captured, EDGE_BYTES, Finished, Outcome, Program};
+use serde::Deserialize as _;
 use serde_json::{Value, json};
 
 use super::permission::Refusal;
@@ -19,7 +21,10 @@ const OUTPUT_BYTES: usize = 32 * 1024 + 2 * EDGE_BYTES;
 pub(super) fn plan(run: &Run, order: &WorkOrder) -> Value {
     match &run.what {
         RunWhat::Command(_) => json!({ "command": command(run, order) }),
-        RunWhat::Declared(checks) => json!({ "checks": checks }),
+        RunWhat::Declared(checks) => match run.on {
+            RunOn::Checkout => json!({ "checks": checks }),
+            RunOn::Merge => json!({ "checks": checks, "on": "merge" }),
+        },
         RunWhat::Checks(_) => json!({ "checks": [] }),
     }
 }
@@ -27,11 +32,31 @@ pub(super) fn plan(run: &Run, order: &WorkOrder) -> Value {
 /// What stands in the place of a value that was taken out.
 const MARKS: [&str; 2] = ["[redacted]", "[secret:"];
 
+/// Why nothing may be run in a place, as an outcome.
+pub(super) fn refused(place: &Place<'_>) -> Option<Value> {
+    place.refusal.as_ref().map(|refusal| match refusal {
+        Refusal::Mendable(because) => could_not_run(because),
+        Refusal::Final(because) => never_in_this_session(because),
+    })
+}
+
+/// What a workspace without checks comes to.
+pub(super) fn no_checks() -> Value {
+    never_in_this_session("the workspace declares no checks; add `checks:` to `.longhaul/config.yml`")
+}
+
+/// What a check comes to that nobody declares.
+pub(super) fn undeclared(check: &Check) -> Value {
+    let mut result = never_in_this_session(
+        "the workspace declares no check of this name; add it to `checks:` in `.longhaul/config.yml`",
+    );
+    result["name"] = json!(check.name);
+    result
+}
+
 pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place<'_>, stop: &StopSwitch) -> Value {
-    match &place.refusal {
-        None => {}
-        Some(Refusal::Mendable(because)) => return could_not_run(because),
-        Some(Refusal::Final(because)) => return never_in_this_session(because),
+    if let Some(refused) = refused(place) {
+        return refused;
     }
     let directory = match directory(run, place) {
         Ok(directory) => directory,
@@ -51,9 +76,7 @@ pub(super) fn run(run: &Run, order: &WorkOrder, place: &Place<'_>, stop: &StopSw
             Attempt { program: &program, command: &command, place }.result(stop)
         }
         RunWhat::Declared(checks) if !checks.is_empty() => all_of(checks, &directory, place, stop),
-        RunWhat::Declared(_) | RunWhat::Checks(_) => {
-            never_in_this_session("the workspace declares no checks; add `checks:` to `.longhaul/config.yml`")
-        }
+        RunWhat::Declared(_) | RunWhat::Checks(_) => no_checks(),
     }
 }
 
@@ -64,26 +87,55 @@ fn all_of(checks: &[Check], directory: &Path, place: &Place<'_>, stop: &StopSwit
         .take_while(|_| !stop.is_stopped())
         .map(|check| {
             if check.run.is_empty() {
-                let mut result = never_in_this_session(
-                    "the workspace declares no check of this name; add it to `checks:` in `.longhaul/config.yml`",
-                );
-                result["name"] = json!(check.name);
-                return result;
+                return undeclared(check);
             }
-            let limit = Duration::from_millis(check.timeout_ms);
-            let program = program(&check.run, directory, place).timeout(limit);
-            let mut result = Attempt { program: &program, command: &check.run, place }.result(stop);
-            result["name"] = json!(check.name);
-            result
+            let result = check_once(check, directory, place, stop);
+            let judged = verification::judge(&ran(&result), check.empty);
+            told(check, result, &judged)
         })
         .collect();
     let has = |outcome: &str| results.iter().any(|result| result["outcome"] == outcome);
+    if has("empty") && !has("failed") {
+        let empty = results.iter().find(|result| result["outcome"] == "empty");
+        let because =
+            empty.map(|check| format!("check `{}`: {}", word(check, "name"), word(check, "because")));
+        return json!({ "outcome": "failed", "because": because, "checks": results });
+    }
     let outcome = match (has("failed"), has("could_not_run")) {
         (true, _) => "failed",
         (false, true) => "could_not_run",
         (false, false) => "passed",
     };
     json!({ "outcome": outcome, "checks": results })
+}
+
+/// Runs a check once, and says what was seen of it.
+pub(super) fn check_once(check: &Check, directory: &Path, place: &Place<'_>, stop: &StopSwitch) -> Value {
+    let limit = Duration::from_millis(check.timeout_ms);
+    let program = program(&check.run, directory, place).timeout(limit);
+    Attempt { program: &program, command: &check.run, place }.result(stop)
+}
+
+/// What was seen of a check, to be judged.
+pub(super) fn ran(result: &Value) -> Ran {
+    Ran::deserialize(result).unwrap_or_default()
+}
+
+/// What was seen of a check, with its name and what it came to.
+pub(super) fn told(check: &Check, mut seen: Value, judged: &Judged) -> Value {
+    seen["name"] = json!(check.name);
+    // A check that passed or failed has said why itself.
+    if seen["outcome"] != judged.outcome.word() || judged.outcome == CheckOutcome::Passed {
+        seen["outcome"] = json!(judged.outcome.word());
+        if !judged.because.is_empty() {
+            seen["because"] = json!(judged.because);
+        }
+    }
+    seen
+}
+
+fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+    value[key].as_str().unwrap_or_default()
 }
 
 fn command(run: &Run, order: &WorkOrder) -> Vec<String> {
@@ -93,7 +145,7 @@ fn command(run: &Run, order: &WorkOrder) -> Vec<String> {
     }
 }
 
-fn directory(run: &Run, place: &Place<'_>) -> Result<PathBuf, String> {
+pub(super) fn directory(run: &Run, place: &Place<'_>) -> Result<PathBuf, String> {
     let top = place.directory.clone().ok_or("the session has no checkout")?;
     let Some(inner) = &run.dir else { return Ok(top) };
     let inner = Path::new(inner);

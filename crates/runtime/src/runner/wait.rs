@@ -11,6 +11,7 @@ use longhaul_store::watch::Watcher;
 
 use super::leftovers::{self, SessionLabel};
 use crate::commands::Commands;
+use crate::commands::task::TaskWish;
 use crate::commands::walking::{Advance, AnswerGate, Rewind, StartSession};
 use crate::error::Error;
 use crate::system::System;
@@ -21,7 +22,16 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 impl System {
     pub fn start_session(&self, commands: &Commands, start: &StartSession) -> Result<StepView, Error> {
-        let view = commands.start_session(start)?;
+        self.start_session_for(commands, start, &TaskWish::default())
+    }
+
+    pub(crate) fn start_session_for(
+        &self,
+        commands: &Commands,
+        start: &StartSession,
+        wish: &TaskWish,
+    ) -> Result<StepView, Error> {
+        let view = commands.start_session_for(start, wish)?;
         let mut view = self.settle(commands, view, |id| commands.session_view(id))?;
         view.warnings.clone_from(&start.warnings);
         Ok(view)

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use longhaul_events::SessionId;
 use longhaul_git::{Fate, Merged, Snapshots, Stays};
 
 use super::file::{self, WorktreeFile};
@@ -101,10 +102,16 @@ impl Cleaning<'_> {
             Some(id) => self.system.session(id)?,
             None => None,
         };
+        if let (Some(session), Some(Orphan::LeftOver)) = (&session, &row.orphan) {
+            return self.left_over(session.id, row);
+        }
         let session = session.filter(|session| session.workplace.is_some());
         match (session, &row.orphan) {
             (Some(session), Some(Orphan::PathMissing)) => self.missing(row, &Place::of(session)?),
-            (Some(_), Some(orphan @ (Orphan::Husk | Orphan::NotListed | Orphan::Unknown(_)))) => {
+            (
+                Some(_),
+                Some(orphan @ (Orphan::Husk | Orphan::NotListed | Orphan::LeftOver | Orphan::Unknown(_))),
+            ) => {
                 let because = format!("it is not what was made there any more ({})", orphan.word());
                 Ok(kept(row, because))
             }
@@ -119,6 +126,16 @@ impl Cleaning<'_> {
                 Ok(kept(row, "the log does not know it, so nobody can say what is in it".to_owned()))
             }
         }
+    }
+
+    /// Nobody worked in it: it holds nothing but what it was made from.
+    fn left_over(&self, id: SessionId, row: WorktreeRow) -> Result<CleanRow, Error> {
+        let because = "left over from a verification".to_owned();
+        if self.clean.mode == CleanMode::DryRun {
+            return Ok(cleaned(row, CleanState::WouldBeRemoved, because, None));
+        }
+        self.system.clear_verifications(id)?;
+        Ok(cleaned(row, CleanState::Removed, because, None))
     }
 
     fn missing(&self, row: WorktreeRow, place: &Place) -> Result<CleanRow, Error> {

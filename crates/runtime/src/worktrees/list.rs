@@ -8,6 +8,7 @@ use super::file::{self, WorktreeFile};
 use super::info::{Source, told};
 use super::{WorktreeError, foreign};
 use crate::error::Error;
+use crate::runner::is_driven;
 use crate::system::System;
 use crate::workspaces;
 
@@ -36,6 +37,8 @@ pub enum Orphan {
     NotListed,
     /// A clone that the log does not know.
     UnknownClone,
+    /// Made for a verification whose runner was killed.
+    LeftOver,
     /// It cannot be told, so it counts as none.
     Unknown(String),
 }
@@ -48,6 +51,7 @@ impl Orphan {
             Self::Husk => "husk",
             Self::NotListed => "not listed",
             Self::UnknownClone => "unknown clone",
+            Self::LeftOver => "left over",
             Self::Unknown(_) => "cannot tell",
         }
     }
@@ -75,6 +79,34 @@ impl System {
             });
         }
         rows.extend(self.without_a_file(&common_dir, &seen)?);
+        rows.extend(self.left_over(&common_dir)?);
+        Ok(rows)
+    }
+
+    /// Checkouts of verifications that nobody is at any more.
+    fn left_over(&self, common_dir: &Path) -> Result<Vec<WorktreeRow>, Error> {
+        let found = self.verifications();
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let located = workspaces::locate(common_dir)?;
+        let mut rows = Vec::new();
+        for (id, path) in found {
+            let Some(session) = self.session(id)? else { continue };
+            if session.workspace == Some(located.id) && !is_driven(&session) {
+                rows.push(WorktreeRow {
+                    name: format!("verification-{id}"),
+                    session: Some(id.to_string()),
+                    branch: None,
+                    path,
+                    status: None,
+                    source: Source::Git,
+                    orphan: Some(Orphan::LeftOver),
+                    problem: None,
+                    code: None,
+                });
+            }
+        }
         Ok(rows)
     }
 

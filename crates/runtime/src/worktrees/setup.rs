@@ -8,7 +8,7 @@ use std::time::Duration;
 use longhaul_core::canonical::sha256;
 use longhaul_core::config::SetupCommand;
 use longhaul_core::scrub::Scrubber;
-use longhaul_events::{OwnCheckout, SessionId};
+use longhaul_events::SessionId;
 use longhaul_exec::{Captured, EDGE_BYTES, Finished, Outcome, Program};
 use serde::{Deserialize, Serialize};
 
@@ -107,10 +107,24 @@ impl System {
         if let Some(before) = before.filter(|report| report.hash == hash && report.succeeded()) {
             return Ok(Some(SetUp::Before(before)));
         }
+        let site = SetupSite { directory: Path::new(&place.own.path), ports: &place.own.ports };
+        let report = SetupReport { hash, outcomes: self.set_up_at(&site, commands, perform)? };
+        let text = serde_json::to_string_pretty(&report).expect("its keys are strings");
+        write_whole(&kept, text.as_bytes())?;
+        Ok(Some(SetUp::Now(report)))
+    }
+
+    /// Runs set-up commands in a folder, one after the other until one does not succeed.
+    pub(crate) fn set_up_at(
+        &self,
+        site: &SetupSite<'_>,
+        commands: &[SetupCommand],
+        perform: &mut dyn FnMut(&Program) -> Option<Result<Finished, longhaul_exec::Error>>,
+    ) -> Result<Vec<SetupOutcome>, Error> {
         let scrubber = self.scrubber()?;
         let mut outcomes: Vec<SetupOutcome> = Vec::new();
         for command in commands {
-            let outcome = match perform(&program(command, &place.own)) {
+            let outcome = match perform(&program(command, site)) {
                 Some(ran) => judged(command, ran, &scrubber),
                 None => stopped(command),
             };
@@ -121,17 +135,21 @@ impl System {
                 break;
             }
         }
-        let report = SetupReport { hash, outcomes };
-        let text = serde_json::to_string_pretty(&report).expect("its keys are strings");
-        write_whole(&kept, text.as_bytes())?;
-        Ok(Some(SetUp::Now(report)))
+        Ok(outcomes)
     }
 }
 
-fn program(command: &SetupCommand, own: &OwnCheckout) -> Program {
+/// Where set-up commands are run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SetupSite<'a> {
+    pub(crate) directory: &'a Path,
+    pub(crate) ports: &'a [u16],
+}
+
+fn program(command: &SetupCommand, site: &SetupSite<'_>) -> Program {
     let name = command.run.first().map_or("", String::as_str);
-    let mut program = Program::new(name).args(command.run.iter().skip(1)).directory(&own.path);
-    for (number, port) in (1..).zip(&own.ports) {
+    let mut program = Program::new(name).args(command.run.iter().skip(1)).directory(site.directory);
+    for (number, port) in (1..).zip(site.ports) {
         program = program.set_variable(format!("LONGHAUL_PORT_{number}"), port.to_string());
     }
     program.timeout(Duration::from_millis(command.timeout_ms))

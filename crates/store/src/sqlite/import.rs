@@ -69,6 +69,8 @@ impl From<rusqlite::Error> for ImportError {
 pub struct Imported {
     /// Those that the export holds, new here or not.
     pub sessions: BTreeSet<SessionId>,
+    /// Decisions about tasks, new here or not.
+    pub tasks: u64,
     pub streams: u64,
     /// Sessions that were here before and go on with it.
     pub going_on: u64,
@@ -241,6 +243,8 @@ impl Import<'_> {
             StreamId::Session(id) => {
                 self.done.sessions.insert(id);
             }
+            // It says what a session is for, and nothing runs by it.
+            StreamId::Task(_) => self.done.tasks += 1,
             StreamId::Workspace(_) => {
                 // A workspace and its trust belong to the machine on which a person said so.
                 self.done.left_out += 1;

@@ -76,11 +76,13 @@ impl SqliteLog {
                 for blob in verify::blobs_of(&decision).map_err(unreadable)? {
                     uses.users.entry(blob.sha256).or_default().insert(decision.stream.clone());
                 }
-                let closing = decision.stream.starts_with("session/")
-                    && decision
-                        .readable_events::<SessionEvent>()?
-                        .iter()
-                        .any(|event| matches!(event, SessionEvent::Closed { .. }));
+                // A task says no more than its sessions do, so it keeps nothing longer than they.
+                let closing = decision.stream.starts_with("task/")
+                    || decision.stream.starts_with("session/")
+                        && decision
+                            .readable_events::<SessionEvent>()?
+                            .iter()
+                            .any(|event| matches!(event, SessionEvent::Closed { .. }));
                 if closing {
                     uses.closed.insert(decision.stream, decision.at);
                 }

@@ -11,8 +11,8 @@ use longhaul_core::canonical::sha256;
 use longhaul_core::scrub::Scrubber;
 use longhaul_core::workflow::Workflow;
 use longhaul_events::{
-    Content, Digest, SessionEvent, StreamEvent, StreamId, StreamKind, WorkspaceEvent, decode_batch,
-    encode_batch,
+    Content, Digest, SessionEvent, StreamEvent, StreamId, StreamKind, TaskEvent, WorkspaceEvent,
+    decode_batch, encode_batch,
 };
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
@@ -128,6 +128,7 @@ pub(super) fn scrubbed_body(stream: &str, body: &[u8], scrubber: &Scrubber) -> O
     }
     let clean = match stream.parse::<StreamId>().map(|stream| stream.kind()) {
         Ok(StreamKind::Session) => scrubbed_events::<SessionEvent>(body, scrubber),
+        Ok(StreamKind::Task) => scrubbed_events::<TaskEvent>(body, scrubber),
         Ok(StreamKind::Workspace) => scrubbed_events::<WorkspaceEvent>(body, scrubber),
         Err(_) => None,
     };
@@ -137,13 +138,23 @@ pub(super) fn scrubbed_body(stream: &str, body: &[u8], scrubber: &Scrubber) -> O
 }
 
 fn names_in(stream: &str, body: &[u8], scrubber: &Scrubber) -> bool {
-    let session = stream.parse::<StreamId>().is_ok_and(|stream| stream.kind() == StreamKind::Session);
-    session
-        && scrubber.finds_any(body)
-        && decode_batch::<SessionEvent>(body).is_ok_and(|events| {
-            events.iter().flat_map(SessionEvent::names).any(|name| scrubber.finds_any(name.as_bytes()))
-                || events.iter().any(holds_a_workflow)
-        })
+    let Ok(stream) = stream.parse::<StreamId>() else { return false };
+    if !scrubber.finds_any(body) {
+        return false;
+    }
+    match stream.kind() {
+        StreamKind::Session => {
+            names_of::<SessionEvent>(body, scrubber)
+                || decode_batch(body).is_ok_and(|events| events.iter().any(holds_a_workflow))
+        }
+        StreamKind::Task => names_of::<TaskEvent>(body, scrubber),
+        StreamKind::Workspace => false,
+    }
+}
+
+fn names_of<E: StreamEvent>(body: &[u8], scrubber: &Scrubber) -> bool {
+    decode_batch::<E>(body)
+        .is_ok_and(|events| events.iter().flat_map(E::names).any(|name| scrubber.finds_any(name.as_bytes())))
 }
 
 /// A workflow of which a word was changed is another workflow: a condition that never holds, a gate that is gone.

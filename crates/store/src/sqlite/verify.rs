@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use longhaul_events::{
-    BlobRef, Digest, Position, Seq, SessionEvent, StreamEvent, StreamId, StreamKind, WorkspaceEvent,
-    decode_batch,
+    BlobRef, Digest, Position, Seq, SessionEvent, StreamEvent, StreamId, StreamKind, TaskEvent,
+    WorkspaceEvent, decode_batch,
 };
 use rusqlite::Connection;
 
@@ -234,6 +234,7 @@ pub(super) fn blobs_of(decision: &Decision) -> Result<Vec<BlobRef>, String> {
         decision.stream.parse().map_err(|_| "a kind of stream from a newer release".to_owned())?;
     match stream.kind() {
         StreamKind::Session => of::<SessionEvent>(&decision.body),
+        StreamKind::Task => of::<TaskEvent>(&decision.body),
         StreamKind::Workspace => of::<WorkspaceEvent>(&decision.body),
     }
 }

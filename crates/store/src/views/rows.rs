@@ -2,17 +2,19 @@
 
 mod costs;
 mod driven;
+mod task;
 
 use longhaul_core::workflow::scope::cut;
 use longhaul_core::workspace::Workspace;
 use longhaul_events::{
     Channel, Checkout, CloseOutcome, Content, Driver, GateKind, NodeId, Seq, SessionEvent, SessionId, StepId,
-    StreamId, StreamKind, Timestamp, WorkspaceEvent, WorkspaceId,
+    StreamId, StreamKind, TaskId, Timestamp, WorkspaceEvent, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
 pub use costs::{CostRow, Costs};
 pub use driven::DrivenRow;
+pub use task::TaskRow;
 
 use crate::log::{DamagedRow, Decision};
 
@@ -25,6 +27,7 @@ const NOTES_LETTERS: usize = 4000;
 #[serde(rename_all = "snake_case")]
 pub enum Row {
     Session(Box<SessionRow>),
+    Task(Box<TaskRow>),
     Workspace(WorkspaceRow),
 }
 
@@ -36,6 +39,7 @@ pub struct SessionRow {
     pub goal: String,
     pub workspace: Option<WorkspaceId>,
     pub parent: Option<SessionId>,
+    pub task: Option<TaskId>,
     pub status: SessionStatus,
     /// The step that is out.
     pub step: Option<StepId>,
@@ -96,6 +100,7 @@ impl Row {
     pub(super) const fn kind(&self) -> StreamKind {
         match self {
             Self::Session(_) => StreamKind::Session,
+            Self::Task(_) => StreamKind::Task,
             Self::Workspace(_) => StreamKind::Workspace,
         }
     }
@@ -103,14 +108,21 @@ impl Row {
     pub(super) fn into_session(self) -> Option<SessionRow> {
         match self {
             Self::Session(row) => Some(*row),
-            Self::Workspace(_) => None,
+            Self::Task(_) | Self::Workspace(_) => None,
+        }
+    }
+
+    pub(super) fn into_task(self) -> Option<TaskRow> {
+        match self {
+            Self::Task(row) => Some(*row),
+            Self::Session(_) | Self::Workspace(_) => None,
         }
     }
 
     pub(super) fn into_workspace(self) -> Option<WorkspaceRow> {
         match self {
             Self::Workspace(row) if !row.workspace.removed => Some(row),
-            Self::Workspace(_) | Self::Session(_) => None,
+            Self::Workspace(_) | Self::Session(_) | Self::Task(_) => None,
         }
     }
 
@@ -140,6 +152,7 @@ impl Row {
                 goal: String::new(),
                 workspace: None,
                 parent: None,
+                task: None,
                 status: SessionStatus::Open,
                 step: None,
                 steps_finished: 0,
@@ -153,6 +166,7 @@ impl Row {
                 updated_at: at,
                 damage: None,
             })),
+            StreamId::Task(id) => Self::Task(Box::new(TaskRow::new(id, at))),
             StreamId::Workspace(id) => Self::Workspace(WorkspaceRow {
                 workspace: Workspace::fold(id, []),
                 registered_at: at,
@@ -164,6 +178,7 @@ impl Row {
     fn damage(&mut self) -> &mut Option<String> {
         match self {
             Self::Session(row) => &mut row.damage,
+            Self::Task(row) => &mut row.damage,
             Self::Workspace(row) => &mut row.damage,
         }
     }
@@ -172,6 +187,7 @@ impl Row {
         let readable = |error: longhaul_events::DecodeError| error.to_string();
         let seq = match self {
             Self::Session(row) => row.seq,
+            Self::Task(row) => row.seq,
             Self::Workspace(row) => row.workspace.seq,
         };
         if decision.seq != seq.plus(1) {
@@ -186,6 +202,7 @@ impl Row {
                 row.seq = decision.last_seq();
                 row.updated_at = decision.at;
             }
+            Self::Task(row) => row.take(decision)?,
             Self::Workspace(row) => {
                 let events: Vec<WorkspaceEvent> = decision.events().map_err(readable)?;
                 events.iter().for_each(|event| row.workspace.apply(event));
@@ -198,10 +215,11 @@ impl Row {
 impl SessionRow {
     fn apply(&mut self, event: &SessionEvent) {
         match event {
-            SessionEvent::Opened { key: _, goal, workspace, parent } => {
+            SessionEvent::Opened { key: _, goal, workspace, parent, task } => {
                 self.goal = shown(goal);
                 self.workspace = *workspace;
                 self.parent = *parent;
+                self.task = *task;
             }
             SessionEvent::DriverTaken { epoch: _, driver, expires_at: _ } => {
                 self.driver = Some(driver.clone());
@@ -261,7 +279,8 @@ impl SessionRow {
             | SessionEvent::Rewound { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
-            | SessionEvent::CheckoutRemoved { .. } => {}
+            | SessionEvent::CheckoutRemoved { .. }
+            | SessionEvent::Delivery { .. } => {}
         }
     }
 }

@@ -32,6 +32,7 @@ pub(crate) fn opened(goal: &str) -> SessionEvent {
         goal: Content::Inline(json!(goal)),
         workspace: None,
         parent: None,
+        task: None,
     }
 }
 

@@ -38,8 +38,10 @@ pub enum Fault {
     RateLimit {
         retry_after: Option<String>,
     },
-    /// 529, or 503 where nobody knows that number.
-    Overloaded,
+    /// 529, or 503 where nobody knows that number, with what the head says of when to come back.
+    Overloaded {
+        retry_after: Option<String>,
+    },
     /// What was paid for is used up, until then if that is known.
     UsageLimit {
         resets_at_s: Option<i64>,
@@ -69,7 +71,7 @@ impl Fault {
     pub(super) const fn comes_before_the_answer(&self) -> bool {
         match self {
             Self::RateLimit { .. }
-            | Self::Overloaded
+            | Self::Overloaded { .. }
             | Self::UsageLimit { .. }
             | Self::Auth
             | Self::ContextOverflow

@@ -49,7 +49,10 @@ pub(super) fn give(
                 message: "This request would exceed your rate limit.".to_owned(),
             }
         }
-        Fault::Overloaded => overloaded(protocol),
+        Fault::Overloaded { retry_after } => {
+            headers.extend(retry_after.clone().map(|after| ("retry-after", after)));
+            overloaded(protocol)
+        }
         Fault::UsageLimit { resets_at_s } => {
             return used_up(out, protocol, *resets_at_s);
         }

@@ -232,9 +232,9 @@ impl Desk {
 #[test]
 fn heavy_no_byte_of_a_steps_end_is_lost_by_edits_crashes_clean_ups_and_restores() {
     let mut removed = 0;
-    for number in 0..times(3, 40) {
+    for number in 0..times(3, 20) {
         let mut desk = Desk::new(seed() + number, number % 3 == 2);
-        for _ in 0..times(12, 40) {
+        for _ in 0..times(12, 20) {
             desk.round();
             removed += u64::from(!desk.worktree.exists());
         }

@@ -76,6 +76,7 @@ impl Row for FindingRow {
 const fn word(state: AgentState) -> &'static str {
     match state {
         AgentState::Ready => "ready",
+        AgentState::UsedUp => "used up",
         AgentState::Missing => "missing",
         AgentState::Failing => "does not work",
     }

@@ -30,6 +30,7 @@ impl Row for AgentRow {
         let Self(view) = self;
         let state = match (view.state, view.obstacle()) {
             (AgentState::Ready, _) | (_, None) => "ready".to_owned(),
+            (AgentState::UsedUp, Some(obstacle)) => obstacle.finding.clone(),
             (AgentState::Missing, Some(obstacle)) => format!("missing: {}", obstacle.finding),
             (AgentState::Failing, Some(obstacle)) => format!("does not work: {}", obstacle.finding),
         };
@@ -72,7 +73,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         return Ok(ExitCode::SUCCESS);
     }
     let rows: Vec<AgentRow> = system.agents()?.into_iter().map(AgentRow).collect();
-    let lacks = rows.iter().any(|row| row.0.state != AgentState::Ready);
+    let lacks = |row: &AgentRow| matches!(row.0.state, AgentState::Missing | AgentState::Failing);
+    let lacks = rows.iter().any(lacks);
     context.output.rows(&rows)?;
     if lacks {
         context.output.say("`longhaul agent check NAME` says how to get what is missing");

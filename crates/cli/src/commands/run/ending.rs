@@ -9,6 +9,7 @@ use longhaul_runtime::{
 };
 use serde::Serialize;
 
+use crate::commands::hired::REHEARSAL;
 use crate::context::Context;
 use crate::error::{CliError, REFUSED};
 use crate::output::{Format, count, lines};
@@ -74,7 +75,7 @@ pub(super) fn show(
             refused_calls: refused.len(),
             agent: row.driven.agent.as_deref().unwrap_or(&drive.agent),
             model: drive.model.as_deref(),
-            rehearsal: drive.agent == super::REHEARSAL,
+            rehearsal: drive.agent == REHEARSAL,
             unplayed: left.as_deref(),
         };
         context.output.text("", &ended)?;

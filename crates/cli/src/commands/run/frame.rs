@@ -1,9 +1,10 @@
-//! The picture of a run: a heading, and a line with a bar for each step. No colour says anything, and no line is longer
-//! than the terminal is wide.
+//! The picture of a run: a heading, a line with a bar for each step, and below it a line for each session that it led to.
+//! No colour says anything, and no line is longer than the terminal is wide.
 
+use longhaul_runtime::ProgressBelow;
 use longhaul_runtime::terminal::{Room, visible};
 use longhaul_runtime::types::{
-    CloseOutcome, Now, SessionProgress, StepProgress, StepState, Timestamp, show_money,
+    CloseOutcome, Now, SessionProgress, Spent, StepProgress, StepState, Timestamp, show_money,
 };
 
 use crate::output::count;
@@ -18,12 +19,16 @@ const LONGEST_NAME: usize = 24;
 pub(super) struct Picture<'a> {
     pub(super) goal: &'a str,
     pub(super) progress: &'a SessionProgress,
+    /// The sessions that its steps led to.
+    pub(super) below: &'a [ProgressBelow],
+    /// What it and they used.
+    pub(super) spent: Spent,
     pub(super) now: Timestamp,
     pub(super) room: Room,
 }
 
 pub(super) fn frame(picture: &Picture<'_>) -> Vec<String> {
-    let Picture { goal, progress, now, room } = *picture;
+    let Picture { goal, progress, spent, now, room, .. } = *picture;
     let (done, total) = (progress.tally.done, progress.tally.total);
     let goal = visible(goal.lines().next().unwrap_or_default());
     let elapsed = progress.started_at.map_or(0, |start| now.since_ms(start));
@@ -32,10 +37,10 @@ pub(super) fn frame(picture: &Picture<'_>) -> Vec<String> {
         cut(
             &format!(
                 "{done} of {total} steps, {}, {} in, {} out, {}, {}",
-                count(progress.spent.turns, "turn"),
-                thousands(progress.spent.tokens.input),
-                thousands(progress.spent.tokens.output),
-                show_money(progress.spent.money_micros),
+                count(spent.turns, "turn"),
+                thousands(spent.tokens.input),
+                thousands(spent.tokens.output),
+                show_money(spent.money_micros),
                 clock(elapsed)
             ),
             room.letters,
@@ -43,21 +48,60 @@ pub(super) fn frame(picture: &Picture<'_>) -> Vec<String> {
     ];
     let name = progress.steps.iter().map(|step| step.step.0.chars().count()).max().unwrap_or(0);
     let name = name.min(LONGEST_NAME);
+    let rows = rows(picture, name);
     // The heading, what is left out on both sides, and the line that the cursor is on.
-    let shown = around(progress, room.lines.saturating_sub(5).max(1));
+    let shown = around(&rows, room.lines.saturating_sub(5).max(1));
     lines.extend(left_out(shown.start, "before"));
-    lines.extend(
-        progress.steps[shown.clone()].iter().map(|step| cut(&line(step, picture, name), room.letters)),
-    );
-    lines.extend(left_out(progress.steps.len() - shown.end, "ahead"));
+    lines.extend(rows[shown.clone()].iter().map(|row| cut(&row.text, room.letters)));
+    lines.extend(left_out(rows.len() - shown.end, "ahead"));
     lines
 }
 
-/// As many steps as there is room for, with the one at work among them.
-fn around(progress: &SessionProgress, most: usize) -> std::ops::Range<usize> {
-    let number = progress.steps.len();
-    let is_at = |step: &StepProgress| matches!(step.state, StepState::AtWork | StepState::Waits);
-    let at = progress.steps.iter().position(is_at).unwrap_or(number.saturating_sub(1));
+/// A line of the picture.
+struct Line {
+    text: String,
+    is_at: bool,
+}
+
+fn rows(picture: &Picture<'_>, name: usize) -> Vec<Line> {
+    let mut rows = Vec::new();
+    for step in &picture.progress.steps {
+        let is_at = matches!(step.state, StepState::AtWork | StepState::Waits);
+        rows.push(Line { text: line(step, picture, name), is_at });
+        add_below(&mut rows, picture.below, step, picture.now);
+    }
+    rows
+}
+
+/// The sessions that a step led to, and those below them at the steps where they stand.
+fn add_below(rows: &mut Vec<Line>, all: &[ProgressBelow], step: &StepProgress, now: Timestamp) {
+    fn add(rows: &mut Vec<Line>, child: &ProgressBelow, indent: usize, now: Timestamp) {
+        let progress = &child.tail.progress;
+        let is_at = !matches!(progress.now, Now::Over { .. });
+        let at = progress
+            .steps
+            .iter()
+            .find(|step| is_at && matches!(step.state, StepState::AtWork | StepState::Waits));
+        let what = match at {
+            Some(step) => {
+                let going = step.since.map_or(0, |since| now.since_ms(since));
+                format!("`{}`, {}, {}", visible(&step.step.0), doing(&progress.now), clock(going))
+            }
+            None => doing(&progress.now),
+        };
+        let indent_text = "  ".repeat(indent);
+        rows.push(Line { text: format!("  {indent_text}{}: {what}", visible(&child.workflow)), is_at });
+        for below in child.tail.below.iter().filter(|below| at.is_some_and(|at| at.step == below.step)) {
+            add(rows, below, indent + 1, now);
+        }
+    }
+    all.iter().filter(|child| child.step == step.step).for_each(|child| add(rows, child, 1, now));
+}
+
+/// As many lines as there is room for, with the innermost one at work among them.
+fn around(rows: &[Line], most: usize) -> std::ops::Range<usize> {
+    let number = rows.len();
+    let at = rows.iter().rposition(|row| row.is_at).unwrap_or(number.saturating_sub(1));
     let start = at.saturating_sub(most / 2).min(number.saturating_sub(most));
     start..number.min(start + most)
 }
@@ -134,6 +178,7 @@ fn cut(text: &str, most: usize) -> String {
 
 #[cfg(test)]
 mod tests {
+    use longhaul_runtime::ProgressTail;
     use longhaul_runtime::types::StepId;
 
     use super::*;
@@ -153,6 +198,10 @@ mod tests {
     }
 
     fn shown(room: Room, steps: &[StepProgress]) -> Vec<String> {
+        shown_with(room, steps, &[])
+    }
+
+    fn progress(steps: &[StepProgress]) -> SessionProgress {
         let progress = serde_json::json!({
             "steps": steps,
             "now": Now::Calling { turn: 2, tool: "bash".to_owned() },
@@ -163,9 +212,14 @@ mod tests {
             "started_at": 0,
             "changed_at": 0,
         });
-        let progress: SessionProgress = serde_json::from_value(progress).unwrap();
+        serde_json::from_value(progress).unwrap()
+    }
+
+    fn shown_with(room: Room, steps: &[StepProgress], below: &[ProgressBelow]) -> Vec<String> {
+        let progress = progress(steps);
         let goal = "fix it\u{1b}[2J\nand more";
-        frame(&Picture { goal, progress: &progress, now: Timestamp(3_700_000), room })
+        let spent = progress.spent;
+        frame(&Picture { goal, progress: &progress, below, spent, now: Timestamp(3_700_000), room })
     }
 
     fn three() -> Vec<StepProgress> {
@@ -185,6 +239,30 @@ mod tests {
                 "1 of 3 steps, 12 turns, 0 in, 0 out, 1.50usd, 1:01:40",
                 "  look    [##########]  done, 0:05",
                 "  change  [#####-----]  turn 2, bash, 1:00:45",
+                "  check   [----------]",
+            ]
+        );
+    }
+
+    #[test]
+    fn the_sessions_that_a_step_led_to_stand_below_it() {
+        let child = |at: &str, workflow: &str, steps: &[StepProgress]| {
+            let mut tail = ProgressTail::of("s-0123456789abc".parse().unwrap());
+            tail.progress = progress(steps);
+            ProgressBelow { step: StepId(at.to_owned()), workflow: workflow.to_owned(), tail }
+        };
+        let mut coding = child("change", "lh.coding", &[step("implement", StepState::AtWork)]);
+        coding.tail.below = vec![child("implement", "lh.deep", &[])];
+        let mut done = child("look", "lh.classify", &[step("judge", StepState::Done)]);
+        done.tail.progress.now = Now::Over { outcome: CloseOutcome::Completed };
+        assert_eq!(
+            shown_with(Room { lines: 24, letters: 80 }, &three(), &[coding, done])[2..],
+            [
+                "  look    [##########]  done, 0:05",
+                "    lh.classify: done",
+                "  change  [#####-----]  turn 2, bash, 1:00:45",
+                "    lh.coding: `implement`, turn 2, bash, 1:00:40",
+                "      lh.deep: turn 2, bash",
                 "  check   [----------]",
             ]
         );

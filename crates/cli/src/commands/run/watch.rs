@@ -1,5 +1,6 @@
 //! Watching a run: on a terminal one picture that is drawn again in its place, elsewhere a line for each event.
 
+use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -20,7 +21,16 @@ pub(super) struct Watch {
 #[derive(Debug)]
 enum How {
     Picture { bar: ProgressBar, tail: ProgressTail },
-    Lines(Showing),
+    Lines(Lines),
+}
+
+/// A line for each thing that happens, in a session and in those that it leads to.
+#[derive(Debug)]
+struct Lines {
+    own: Showing,
+    /// Knows of those.
+    tail: ProgressTail,
+    below: BTreeMap<SessionId, Showing>,
 }
 
 impl Watch {
@@ -32,7 +42,10 @@ impl Watch {
                 bar.set_style(ProgressStyle::with_template("{msg}").expect("it is well formed"));
                 How::Picture { bar, tail: ProgressTail::of(session) }
             }
-            None => How::Lines(Showing::of(session)),
+            None => {
+                let (own, tail) = (Showing::of(session), ProgressTail::of(session));
+                How::Lines(Lines { own, tail, below: BTreeMap::new() })
+            }
         };
         Ok(Self { reader, how })
     }
@@ -45,7 +58,7 @@ impl Watch {
                     bar.tick();
                 }
             }
-            How::Lines(showing) => say_more(showing, &self.reader),
+            How::Lines(lines) => say_all(lines, &self.reader),
         }
     }
 
@@ -70,11 +83,30 @@ fn can_move_the_cursor() -> bool {
 fn picture(reader: &Reader, tail: &mut ProgressTail) -> Option<Vec<String>> {
     reader.update_progress(tail).ok()?;
     let room = terminal::room_of_stderr()?;
-    Some(frame(&Picture { goal: &tail.goal, progress: &tail.progress, now: SystemClock.now(), room }))
+    let (goal, progress, below, spent) = (&tail.goal, &tail.progress, &tail.below, tail.spent());
+    Some(frame(&Picture { goal, progress, below, spent, now: SystemClock.now(), room }))
 }
 
-fn say_more(showing: &mut Showing, reader: &Reader) {
+fn say_all(lines: &mut Lines, reader: &Reader) {
+    say_more(&mut lines.own, reader, "");
+    if reader.update_progress(&mut lines.tail).is_err() {
+        return;
+    }
+    say_below(&lines.tail, &mut lines.below, reader, "  ");
+}
+
+fn say_below(tail: &ProgressTail, known: &mut BTreeMap<SessionId, Showing>, reader: &Reader, indent: &str) {
+    for below in &tail.below {
+        let session = below.tail.session();
+        let showing = known.entry(session).or_insert_with(|| Showing::of(session));
+        say_more(showing, reader, &format!("{indent}{}: ", terminal::visible(&below.workflow)));
+        say_below(&below.tail, known, reader, &format!("{indent}  "));
+    }
+}
+
+fn say_more(showing: &mut Showing, reader: &Reader, before: &str) {
     let Ok(new) = showing.more(reader) else { return };
-    let lines: String = new.entries.iter().map(|entry| showing.line(entry)).collect();
+    let said: String = new.entries.iter().map(|entry| showing.line(entry)).collect();
+    let lines: String = said.lines().flat_map(|line| [before, line, "\n"]).collect();
     let _ = std::io::stderr().write_all(lines.as_bytes());
 }

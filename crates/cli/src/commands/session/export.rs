@@ -25,7 +25,7 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
     let (reader, row) = find(&system, &args.session)?;
-    let streams = [reader.whole_session(row.id)?];
+    let streams = reader.streams_to_carry(&row)?;
     let written = export::write(context, &reader, &streams, args.output.as_deref())?;
     if let Some(checkout) = &row.checkout {
         context.output.say(&format!("it was started in {}; the files there are not in it", checkout.path));

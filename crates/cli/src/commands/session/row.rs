@@ -16,6 +16,9 @@ pub(crate) struct SessionLine {
     /// The session that led to it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<String>,
+    /// The task that it is part of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) task: Option<String>,
     /// How far below others it stands in a list.
     #[serde(skip)]
     pub(super) level: usize,
@@ -52,6 +55,7 @@ impl SessionLine {
         Self {
             id: row.id.to_string(),
             parent: row.parent.map(|parent| parent.to_string()),
+            task: row.task.map(|task| task.to_string()),
             level: 0,
             usage: Usage::of(&row.driven),
             status: live_of(&row),
@@ -94,7 +98,7 @@ impl SessionLine {
     }
 
     /// The same, so far below others.
-    pub(super) fn at_level(self, level: usize) -> Self {
+    pub(crate) fn at_level(self, level: usize) -> Self {
         Self { level, ..self }
     }
 
@@ -108,6 +112,12 @@ impl SessionLine {
             ("parked", _, _) => self.outcome.as_ref().map_or("parked", Outcome::word).to_owned(),
             (state, _, _) => state.to_owned(),
         }
+    }
+
+    /// A line of a tree.
+    pub(crate) fn in_tree(&self) -> String {
+        let workflow = self.workflow.as_deref().unwrap_or("no workflow");
+        format!("{}{} {workflow}: {}", "  ".repeat(self.level), self.id, self.in_words())
     }
 
     /// In a sentence.

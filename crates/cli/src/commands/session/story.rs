@@ -19,6 +19,9 @@ const MOST_LETTERS: usize = 400;
 
 pub(super) fn words(session: &SessionLine, children: &[SessionLine], entries: &[StoryEntry]) -> String {
     let mut text = lines(&format!("Session {}: {}", session.id, session.in_words()), "");
+    if let Some(task) = &session.task {
+        text += &lines(&format!("of task {task}"), INDENT);
+    }
     if let Some(parent) = &session.parent {
         text += &lines(&format!("below session {parent}"), INDENT);
     }
@@ -41,7 +44,7 @@ pub(super) fn words(session: &SessionLine, children: &[SessionLine], entries: &[
 }
 
 /// A line, and what stands below it.
-pub(super) fn told(what: &Happened) -> (String, Vec<String>) {
+pub(crate) fn told(what: &Happened) -> (String, Vec<String>) {
     let alone = |line: String| (line, Vec::new());
     match what {
         Happened::Opened { goal } => ("opened".to_owned(), vec![goal.clone()]),
@@ -73,6 +76,12 @@ pub(super) fn told(what: &Happened) -> (String, Vec<String>) {
         }
         Happened::CheckoutRemoved { name, by, because } => {
             (format!("worktree `{name}` was removed by {by}"), vec![because.clone()])
+        }
+        Happened::Delivery { step, act, is_done, what } => {
+            let act = act.replace('_', " ");
+            let line =
+                if *is_done { format!("`{step}`: {act} is done") } else { format!("`{step}`: {act} begins") };
+            (line, vec![short(what)])
         }
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])

@@ -1,7 +1,7 @@
 //! What goes wrong with a provider: every failure has its own end, and what may pass is asked again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use longhaul_testkit::model_server::{Answer, Asked, Fault, Protocol};
 use serde_json::{Value, json};
@@ -29,12 +29,15 @@ fn in_seconds(seconds: i64) -> i64 {
 #[test]
 fn every_failure_that_lasts_ends_in_its_own_state() {
     let bad = Fault::BadRequest("there is no such model".to_owned());
-    let soon = Fault::RateLimit { retry_after: Some("0".to_owned()) };
+    let at_once = Some("0".to_owned());
+    let soon = Fault::RateLimit { retry_after: at_once.clone() };
+    let overloaded = Fault::Overloaded { retry_after: at_once };
     for (fault, outcome, reason, requests) in [
         (Fault::Auth, "could_not", "auth", 1),
         (Fault::UsageLimit { resets_at_s: None }, "parked", "usage_limit", 1),
         (bad, "failed", "no_answer", 1),
         (soon, "failed", "no_answer", 5),
+        (overloaded, "failed", "no_answer", 5),
         (Fault::ContextOverflow, "failed", "no_answer", 3),
         (Fault::Garbage, "failed", "no_answer", 5),
         (Fault::CutAfter(1), "failed", "no_answer", 5),
@@ -50,13 +53,42 @@ fn every_failure_that_lasts_ends_in_its_own_state() {
 }
 
 #[test]
+fn a_provider_that_goes_away_is_asked_again_with_pauses_and_then_given_up() {
+    let world = always(Fault::Status(502));
+    let start = Instant::now();
+    let told = one(&world.run(&AGENT));
+    let found = (&told["outcome"]["kind"], &told["outcome"]["reason"]);
+    assert_eq!(found, (&json!("failed"), &json!("no_answer")), "{told}");
+    assert_eq!(world.server.tally().requests, 5, "it was asked again");
+    assert!(start.elapsed() > Duration::from_secs(12), "not at once: {:?}", start.elapsed());
+    let id = id_of(&told);
+    let faults = world.acts(&id, &["failed"]);
+    assert!(faults.iter().all(|failed| failed["fault"] == "network"), "{faults:#?}");
+    let reason = parked(&world, &id).unwrap()["reasons"][0].clone();
+    assert!(reason["message"].as_str().unwrap().contains("cannot be reached"), "{reason}");
+    assert!(reason["fix"].as_str().unwrap().contains("agent check"), "{reason}");
+}
+
+#[test]
+fn what_the_provider_says_of_a_request_that_it_does_not_take_is_the_reason() {
+    let world = always(Fault::BadRequest("max_tokens: 99 is more than this model gives".to_owned()));
+    let ended = world.run(&AGENT);
+    let park = parked(&world, &id_of(&one(&ended))).unwrap();
+    let message = park["reasons"][0]["message"].as_str().unwrap();
+    assert!(message.ends_with(": max_tokens: 99 is more than this model gives"), "{message}");
+    assert!(message.contains(AGENT[1]), "{message}");
+    let shown = world.home.longhaul(&["session", "show", &id_of(&one(&ended))]).succeeded().stdout;
+    assert!(shown.contains("max_tokens: 99 is more"), "{shown}");
+}
+
+#[test]
 fn what_passes_is_asked_again_and_the_rest_goes_on_as_if_nothing_had_been() {
     let wrong = Answer::say("I look.").and_written_call("read", "{\"path\": \"login.sh\"");
     for (answer, more) in [
         (Answer::fail(Fault::CutAfter(1)), 1),
         (Answer::fail(Fault::Garbage), 1),
         (Answer::fail(Fault::RateLimit { retry_after: Some("0".to_owned()) }), 1),
-        (Answer::fail(Fault::Overloaded), 1),
+        (Answer::fail(Fault::Overloaded { retry_after: Some("0".to_owned()) }), 1),
         // Not a failure of the turn: it is told what is wrong, and puts it right.
         (wrong, 1),
     ] {
@@ -164,6 +196,15 @@ fn whoever_comes_before_a_limit_is_new_again_asks_nobody_and_says_when_it_goes_o
     let resumed = world.command(&["session", "resume", &first]).go();
     let shown = format!("{}{}", resumed.stdout, resumed.stderr);
     assert!(shown.contains("the limit of `anthropic` is used up until"), "{shown}");
+    let listed = world.command(&["agent", "list"]).go();
+    let row = listed.stdout.lines().find(|line| line.starts_with("anthropic/MODEL")).unwrap();
+    assert!(row.contains("the limit of `anthropic` is used up until 20"), "{listed}");
+    let checked = world.command(&["agent", "check", AGENT[1]]).go();
+    assert_eq!(checked.code, Some(4), "{checked}");
+    assert!(
+        checked.stdout.contains("used up") && checked.stdout.contains("to do: wait: 2 sessions"),
+        "{checked}"
+    );
     let checkup = world.command(&["doctor"]).go();
     assert!(checkup.stdout.contains("limit of `anthropic`"), "{}", checkup.stdout);
 }

@@ -70,6 +70,7 @@ impl Play {
             goal: Content::Inline(json!("the goal")),
             workspace: None,
             parent: None,
+            task: None,
             workflow: Some(pin),
         });
         let session = Session::fold(SessionId::from_bytes([1; 8]), &events).unwrap();
@@ -150,6 +151,16 @@ impl Play {
         let tip = self.session.tip().expect("a step is out");
         let step = walk::step_or_follow_up(&self.workflow, &tip.step.0).unwrap();
         answer::check(&self.workflow, &step, &walk::scope(&self.standing()), &answer).err()
+    }
+
+    /// The workflows of the sessions that the work which is due would start.
+    pub(super) fn wanted_children(&self) -> Vec<String> {
+        let work = self.session.working().expect("work is due");
+        let standing = self.standing();
+        let family =
+            walk::step(&self.workflow, &work.step.0).unwrap().kind.family().expect("it starts sessions");
+        let wanted = walk::children::wanted(&family, &walk::scope(&standing)).unwrap();
+        wanted.into_iter().map(|child| child.workflow).collect()
     }
 
     pub(super) fn work(&mut self, result: &Value) {

@@ -4,6 +4,7 @@ use longhaul_events::Verdict;
 use serde_json::json;
 
 use super::play::Play;
+use crate::session::At;
 use crate::walk::Coordinator;
 
 fn head(rest: &str) -> String {
@@ -170,9 +171,54 @@ fn work_that_fails_with_nobody_to_see_it_parks_the_session() {
 
 #[test]
 fn kinds_of_later_parts_park_with_a_clear_word() {
-    let text = head("steps:\n  - { id: ship, deliver: { commit: auto } }\n");
+    let text = head("steps:\n  - { id: look, spawn: { workflow: lh.review } }\n");
     let play = Play::of(&text, &json!({}));
-    assert_eq!(play.at(), "parked:ship");
+    assert_eq!(play.at(), "parked:look");
+}
+
+#[test]
+fn a_workflow_goes_on_with_what_was_delivered_or_is_stale_and_never_with_anything_else() {
+    let steps = |into: &str| {
+        head(&format!(
+            "steps:\n  - {{ id: ship, deliver: {{ commit: auto, merge: by_policy }}{into} }}\n  - {{ id: end, prompt: End. }}\n"
+        ))
+    };
+    for (into, outcome, code, at) in [
+        (", into: shipped", "delivered", "", "end"),
+        (", into: shipped", "stale", "", "end"),
+        (", into: shipped", "refused", "", "parked:ship"),
+        (", into: shipped", "refused", "review_required", "parked:ship"),
+        (", into: shipped", "could_not", "", "parked:ship"),
+        (", into: shipped", "something new", "", "parked:ship"),
+        ("", "delivered", "", "end"),
+        ("", "stale", "", "parked:ship"),
+    ] {
+        let mut play = Play::of(&steps(into), &json!({}));
+        assert_eq!(play.at(), "work:ship");
+        play.work(&json!({ "outcome": outcome, "because": "so", "code": code }));
+        assert_eq!(play.at(), at, "{into} {outcome}");
+        if let At::Parked(park) = &play.session.at {
+            let known = match (outcome, code) {
+                (_, "review_required") => "review_required",
+                ("stale", _) => "delivery_stale",
+                ("refused", _) => "delivery_refused",
+                (_, _) => "delivery_could_not",
+            };
+            assert_eq!(park.code, known, "{outcome}");
+        }
+    }
+}
+
+#[test]
+fn an_agent_cannot_set_what_a_merge_goes_by() {
+    let text =
+        head("steps:\n  - { id: one, prompt: One. }\n  - { id: ship, deliver: { merge: by_policy } }\n");
+    let text = text.replace("  n: ", "  merge_rule: { type: object }\n  n: ");
+    let mut play = Play::of(&text, &json!({}));
+    for name in ["proof", "merge_rule"] {
+        let forged = json!({ "notes": "x", "vars": { name: { "decision": "auto", "outcome": "passed" } } });
+        assert!(play.answer(&forged).is_err(), "{name}");
+    }
 }
 
 #[test]

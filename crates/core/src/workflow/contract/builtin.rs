@@ -5,11 +5,12 @@
 
 use serde_json::{Value, json};
 
+use super::hand_off::HAND_OFFS;
 use super::{Contract, example, validator};
 
 const WORKRAIL_PREFIX: &str = "wr.contracts.";
 
-type Shape = fn() -> Fields;
+pub(super) type Shape = fn() -> Fields;
 
 /// Name and shape. The name is the native name, the end of the WorkRail name, and the end of its `kind`.
 const SHAPES: &[(&str, Shape)] = &[
@@ -30,20 +31,25 @@ pub fn builtin(name: &str) -> Option<Contract> {
         Some(short) => ("wr.", short),
         None => ("", name),
     };
-    let (_, shape) = SHAPES.iter().find(|(known, _)| *known == short)?;
+    // Under its native name a hand-off is what our pipelines ask for.
+    let ours = if prefix.is_empty() { HAND_OFFS } else { &[] };
+    let (_, shape) = ours.iter().chain(SHAPES).find(|(known, _)| *known == short)?;
     Some(contract(&format!("{prefix}{short}"), shape()))
 }
 
 /// Every name that [`builtin`] knows.
 pub fn builtin_names() -> impl Iterator<Item = String> {
     let workrail = SHAPES.iter().map(|(name, _)| format!("{WORKRAIL_PREFIX}{name}"));
-    workrail.chain(SHAPES.iter().map(|(name, _)| (*name).to_owned()))
+    let is_ours = |name: &str| HAND_OFFS.iter().any(|(ours, _)| *ours == name);
+    let ours = HAND_OFFS.iter().map(|(name, _)| (*name).to_owned());
+    let others = SHAPES.iter().filter(move |(name, _)| !is_ours(name)).map(|(name, _)| (*name).to_owned());
+    workrail.chain(ours).chain(others)
 }
 
-struct Fields {
-    about: &'static str,
-    required: Vec<(&'static str, Value)>,
-    optional: Vec<(&'static str, Value)>,
+pub(super) struct Fields {
+    pub about: &'static str,
+    pub required: Vec<(&'static str, Value)>,
+    pub optional: Vec<(&'static str, Value)>,
 }
 
 fn contract(kind: &str, fields: Fields) -> Contract {
@@ -69,15 +75,15 @@ fn contract(kind: &str, fields: Fields) -> Contract {
     Contract { kind: Some(kind.to_owned()), schema, example }
 }
 
-fn text(example: &str) -> Value {
+pub(super) fn text(example: &str) -> Value {
     json!({ "type": "string", "minLength": 1, "examples": [example] })
 }
 
-fn texts(example: &str) -> Value {
+pub(super) fn texts(example: &str) -> Value {
     json!({ "type": "array", "items": { "type": "string" }, "examples": [[example]] })
 }
 
-fn one_of(words: &[&str]) -> Value {
+pub(super) fn one_of(words: &[&str]) -> Value {
     json!({ "enum": words })
 }
 

@@ -299,7 +299,7 @@ fn every_built_in_contract_has_an_example_that_fits_and_allows_further_keys() {
         assert_eq!(of_schema(&contract.schema), Ok(contract), "{name}");
         names += 1;
     }
-    assert_eq!(names, 18);
+    assert_eq!(names, 24);
     assert_eq!(builtin("wr.contracts.nothing"), None);
 }
 

@@ -6,13 +6,13 @@ use super::step::{CHANNELS, Reading};
 use super::{Fields, Node, NodeValue, Reader, condition, shortened};
 use crate::workflow::fields::text_of;
 use crate::workflow::step::{
-    Channel, CheckChoice, Deliver, Gate, GateBy, Gather, GatherFrom, Run, RunWhat, StepKind,
+    Channel, CheckChoice, Deliver, Gate, GateBy, Gather, GatherFrom, Run, RunOn, RunWhat, Seen, StepKind,
 };
 
 const DEFAULT_RUN_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 const DEFAULT_GATE_TIMEOUT_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+const ON: &[(&str, RunOn)] = &[("checkout", RunOn::Checkout), ("merge", RunOn::Merge)];
 const NETWORKS: &[(&str, &str)] = &[("none", "none"), ("allow-list", "allow-list"), ("open", "open")];
-const DELIVER_KEYS: [&str; 6] = ["commit", "branch", "pull_request", "comment", "merge", "close"];
 
 impl Reader<'_> {
     pub(super) fn run_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
@@ -52,7 +52,14 @@ impl Reader<'_> {
         let into = self.engine_var_under(map, "into");
         // Declared checks only look, so they may be run again after a crash.
         let rerun = map.flag("rerun").unwrap_or(matches!(what, Some(RunWhat::Checks(_))));
-        Some(Run { what: what?, timeout_ms, dir, network, into, rerun })
+        let on = map.choice("on", ON).unwrap_or_default();
+        if let (RunOn::Merge, Some(RunWhat::Command(_)), Some(node)) = (on, &what, map.raw("on")) {
+            let message = "`on: merge` is for checks, and this runs a command";
+            let fix =
+                "declare the command as a check in `.longhaul/config.yml` and write `checks: [its name]`";
+            self.findings.error(&node.span, message, fix);
+        }
+        Some(Run { what: what?, on, timeout_ms, dir, network, into, rerun })
     }
 
     fn run_what(&self, map: &mut Fields<'_>) -> Option<RunWhat> {
@@ -108,11 +115,20 @@ impl Reader<'_> {
         let what = map.required_text("kind");
         let from: Vec<GatherFrom> =
             map.one_or_more_texts("from").iter().map(|word| gather_from(word)).collect();
-        let from = if from.is_empty() { vec![GatherFrom::Injected] } else { from };
         let into = self.engine_var_under(&mut map, "into");
         let optional = map.flag("optional").unwrap_or_default();
+        let named = map.raw("from").cloned();
         map.finish();
         let what = what?;
+        let from = match (Seen::of(&what), named) {
+            (None, None) => vec![GatherFrom::Injected],
+            (Some(_), None) | (None, Some(_)) => from,
+            (Some(_), Some(node)) => {
+                let message = format!("`kind: {what}` is what the engine sees for itself, and has no `from`");
+                self.findings.error(&node.span, message, "leave out `from`, or give the kind another name");
+                return None;
+            }
+        };
         let into = into.unwrap_or_else(|| what.replace(['-', '.', ' '], "_"));
         self.engine_var(&into);
         Some(StepKind::Gather(Gather { what, from, into, optional }))
@@ -167,17 +183,59 @@ impl Reader<'_> {
     pub(super) fn deliver_step(&mut self, reading: &mut Reading<'_, '_>) -> Option<StepKind> {
         let mut map = reading.fields.map("deliver")?;
         let mut settings = BTreeMap::new();
-        for key in DELIVER_KEYS {
-            if let Some(node) = map.node(key) {
-                settings.insert(key.to_owned(), node.to_json());
+        for (key, words) in DELIVER_KEYS {
+            let Some(node) = map.node(key) else { continue };
+            let value = node.to_json();
+            if let Some(fix) = unfit(&value, words) {
+                let message = format!("`{key}` of `deliver` cannot be {value}");
+                self.findings.error(&node.span, message, fix);
+                continue;
             }
+            settings.insert(key.to_owned(), value);
         }
         if settings.is_empty() {
             self.findings.error(map.span(), "`deliver` delivers nothing", "add `commit: auto`");
         }
+        let inner = self.engine_var_under(&mut map, "into");
         map.finish();
-        Some(StepKind::Deliver(Deliver { settings }))
+        let into = self.engine_var_under(reading.fields, "into").or(inner);
+        // What a merge goes by is never an agent's to set.
+        if settings.contains_key("merge") || settings.contains_key("comment") {
+            ["proof", "merge_rule"].iter().for_each(|name| self.engine_var(name));
+        }
+        Some(StepKind::Deliver(Deliver { settings, into, pinned: None }))
     }
+}
+
+/// What may stand at a key, beside `false`: these words, or where there are none any text.
+const DELIVER_KEYS: [(&str, &[&str]); 6] = [
+    ("commit", &[]),
+    ("branch", &[]),
+    ("pull_request", &["draft", "ready"]),
+    ("comment", &["proof"]),
+    ("merge", &["by_policy"]),
+    ("close", &["true"]),
+];
+
+/// What to write instead, if it does not fit.
+fn unfit(value: &serde_json::Value, words: &[&str]) -> Option<String> {
+    let fits = match value {
+        serde_json::Value::Bool(true) => words.contains(&"true"),
+        serde_json::Value::Bool(false) => true,
+        serde_json::Value::String(text) => {
+            if words.is_empty() {
+                !text.trim().is_empty()
+            } else {
+                words.contains(&text.as_str())
+            }
+        }
+        serde_json::Value::Null
+        | serde_json::Value::Number(_)
+        | serde_json::Value::Array(_)
+        | serde_json::Value::Object(_) => false,
+    };
+    let listed = || words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or ");
+    (!fits).then(|| if words.is_empty() { "write `auto`".to_owned() } else { format!("write {}", listed()) })
 }
 
 fn gather_from(word: &str) -> GatherFrom {

@@ -130,6 +130,7 @@ fn step() -> Value {
                 ("comment", any()),
                 ("merge", any()),
                 ("close", any()),
+                ("into", text()),
             ]),
         ),
     ]);
@@ -301,6 +302,7 @@ fn run() -> Table {
     vec![
         ("command", json!({ "type": "array", "minItems": 1, "items": { "type": ["string", "number"] } })),
         ("checks", texts()),
+        ("on", json!({ "enum": ["checkout", "merge"] })),
         ("timeout", unit("10m")),
         ("dir", text()),
         ("network", json!({ "enum": ["none", "allow-list", "open"] })),

@@ -84,6 +84,21 @@ fn a_file_with_everything_compiles_without_a_finding() {
 }
 
 #[test]
+fn what_a_delivery_cannot_do_is_refused_with_what_to_write() {
+    for (settings, told) in [
+        ("{ pull_request: later }", "`pull_request` of `deliver` cannot be \"later\""),
+        ("{ merge: always }", "`merge` of `deliver` cannot be \"always\""),
+        ("{ comment: true }", "`comment` of `deliver` cannot be true"),
+        ("{ commit: [a] }", "`commit` of `deliver` cannot be [\"a\"]"),
+        ("{ close: soon }", "`close` of `deliver` cannot be \"soon\""),
+    ] {
+        let text = with_steps(&format!("  - {{ id: ship, deliver: {settings} }}\n"));
+        let found = shown(&compiled(&text), &text);
+        assert!(found.iter().any(|line| line.contains(told)), "{settings}: {found:?}");
+    }
+}
+
+#[test]
 fn compiling_twice_gives_the_same_bytes_in_both_syntaxes() {
     let as_json = document_as_json(WHOLE);
     let texts = [WHOLE, WHOLE, &as_json];

@@ -4,7 +4,7 @@ use crate::workflow::condition::Condition;
 use crate::workflow::prompt::{FollowUp, LevelTest, Notes, Prompt};
 use crate::workflow::step::{
     Brief, Child, Confirm, ConfirmBy, Count, Decide, Gate, GateBy, Gather, GatherFrom, Join, Jump, Loop,
-    LoopOver, OnFailure, OnMax, Parallel, Run, Spawn, Step, StepKind, Todo,
+    LoopOver, OnFailure, OnMax, Parallel, Run, Seen, Spawn, Step, StepKind, Todo,
 };
 use crate::workflow::{Budget, DEFAULT_ATTEMPTS, ModelTier};
 
@@ -258,6 +258,13 @@ impl Facts {
     }
 
     fn gather(&mut self, gather: &Gather) {
+        if let Some(seen) = gather.seen() {
+            self.show(match seen {
+                Seen::Change => "reads from git what was changed".to_owned(),
+                Seen::Proof => "makes the proof from what is on record".to_owned(),
+            });
+            return self.into(Some(&gather.into));
+        }
         let from = gather.from.iter().map(|from| match from {
             GatherFrom::Injected => "what was given at the start".to_owned(),
             GatherFrom::Item => "the item".to_owned(),

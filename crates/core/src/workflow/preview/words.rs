@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::workflow::condition::{Condition, Test};
 use crate::workflow::pin::shell_words;
-use crate::workflow::step::{CheckChoice, Run, RunWhat};
+use crate::workflow::step::{CheckChoice, Run, RunOn, RunWhat};
 use crate::workflow::{VarType, step::Channel};
 
 /// A condition in words, fit to stand after "if".
@@ -137,7 +137,7 @@ pub(super) fn counted(count: u64, word: &str) -> String {
 
 /// What a `run` starts.
 pub(super) fn run(run: &Run) -> String {
-    match &run.what {
+    let what = match &run.what {
         RunWhat::Command(words) => format!("`{}`", shell_words(words)),
         RunWhat::Checks(CheckChoice::All) => "every check of the workspace".to_owned(),
         RunWhat::Checks(CheckChoice::Named(names)) => format!("the checks {}", names.join(", ")),
@@ -145,6 +145,10 @@ pub(super) fn run(run: &Run) -> String {
             let names: Vec<&str> = checks.iter().map(|check| &*check.name).collect();
             format!("the checks {}", names.join(", "))
         }
+    };
+    match run.on {
+        RunOn::Checkout => what,
+        RunOn::Merge => format!("{what}, on the result of a merge into the newest base"),
     }
 }
 

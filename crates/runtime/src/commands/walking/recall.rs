@@ -128,7 +128,8 @@ impl Commands {
             | SessionEvent::Continued { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
-            | SessionEvent::CheckoutRemoved { .. } => return Ok(None),
+            | SessionEvent::CheckoutRemoved { .. }
+            | SessionEvent::Delivery { .. } => return Ok(None),
         }))
     }
 
@@ -345,7 +346,8 @@ fn answer_in(events: &[SessionEvent], handle: &Handle) -> Option<(longhaul_event
         | SessionEvent::Continued { .. }
         | SessionEvent::CheckoutMade { .. }
         | SessionEvent::Snapshotted { .. }
-        | SessionEvent::CheckoutRemoved { .. } => None,
+        | SessionEvent::CheckoutRemoved { .. }
+        | SessionEvent::Delivery { .. } => None,
     })
 }
 

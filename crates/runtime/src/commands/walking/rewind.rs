@@ -214,6 +214,7 @@ fn stop(event: SessionEvent, at: Timestamp) -> Option<Stop> {
         | SessionEvent::Continued { .. }
         | SessionEvent::CheckoutMade { .. }
         | SessionEvent::Snapshotted { .. }
-        | SessionEvent::CheckoutRemoved { .. } => None,
+        | SessionEvent::CheckoutRemoved { .. }
+        | SessionEvent::Delivery { .. } => None,
     }
 }

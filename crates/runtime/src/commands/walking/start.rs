@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use longhaul_core::canonical;
-use longhaul_core::session::{OpenSession, PinWorkflow, Session};
+use longhaul_core::session::{OpenSession, PinWorkflow};
 use longhaul_core::walk::children::BRIEF;
 use longhaul_core::walk::start::initial_vars;
 use longhaul_core::walk::view::StepView;
@@ -13,9 +13,9 @@ use longhaul_events::{Checkout, Content, Place, Reason, SessionId, SessionKey, W
 use serde_json::{Map, Value, json};
 
 use super::Commands;
-use crate::commands::session::Unopened;
+use crate::commands::task::TaskWish;
 use crate::error::Error;
-use crate::recorder::{Contents, Decided, Stored};
+use crate::recorder::Stored;
 
 #[derive(Debug, Clone)]
 pub struct StartSession {
@@ -32,7 +32,14 @@ pub struct StartSession {
 impl Commands {
     /// Opens a session, pins its workflow and takes the first step, in one decision.
     pub fn start_session(&self, start: &StartSession) -> Result<StepView, Error> {
-        self.start_session_as(self.new_session_id(), start, None)
+        self.start_session_for(start, &TaskWish::default())
+    }
+
+    /// The same, for a task that is more than its goal, or that was tried before. What has a parent is part of its task.
+    pub fn start_session_for(&self, start: &StartSession, wish: &TaskWish) -> Result<StepView, Error> {
+        let id = self.new_session_id();
+        let open = self.opening(id, start, None)?;
+        self.open_and_show(id, &open, start, wish)
     }
 
     /// An id for a session that is not there yet.
@@ -48,11 +55,20 @@ impl Commands {
         brief: Option<&str>,
     ) -> Result<StepView, Error> {
         let open = self.opening(id, start, brief)?;
-        let ((), Stored { state, events, at }) =
-            self.recorder.record(self.write(id.into(), &Contents::default()), || {
-                let events = Session::open(open.clone());
-                Ok((Unopened { id, opened: None }, Decided::Events(events, ())))
-            })?;
+        self.open_and_show(id, &open, start, &TaskWish::default())
+    }
+
+    fn open_and_show(
+        &self,
+        id: SessionId,
+        open: &OpenSession,
+        start: &StartSession,
+        wish: &TaskWish,
+    ) -> Result<StepView, Error> {
+        let Stored { state, events, at } = match start.parent {
+            Some(parent) => self.open_below(id, open, parent)?,
+            None => self.open_root(id, open, start, wish)?,
+        };
         let session = state.opened.expect("the first event of a session opens it");
         let shown = self.shown(&session, &events, at)?.expect("starting leads somewhere");
         self.view(&session, shown, start.warnings.clone())
@@ -118,6 +134,7 @@ impl Commands {
             goal: Content::Inline(json!(start.goal)),
             workspace: start.workspace,
             parent: start.parent,
+            task: None,
             workflow: Some(pin),
         })
     }

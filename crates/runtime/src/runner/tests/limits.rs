@@ -381,3 +381,31 @@ fn a_step_that_was_given_up_and_taken_up_again_is_not_done_without_the_lease() {
     assert_eq!(commands.load_session(id).unwrap().tip().map(|tip| tip.node), tip.map(|tip| tip.node));
     assert_eq!(driven.own_tip().unwrap(), None);
 }
+
+#[test]
+fn an_agent_that_is_never_heard_of_is_given_up_as_one_that_does_not_answer() {
+    let home = Home::new();
+    let silent = "  - match: { step: look }\n    fault: { kind: stall, for: 1h }\n".repeat(6);
+    let id = home.assigned(&format!("cassette: 1\nturns:\n{silent}"));
+    let patience = Patience { turn: Duration::from_millis(100), ..Patience::default() };
+    run_work(&home.system().with_patience(patience), id).unwrap();
+    let stalled = home
+        .did(id)
+        .into_iter()
+        .filter(|act| matches!(act, AgentDid::Failed { fault: TurnFault::Stalled, .. }))
+        .count();
+    assert_eq!((home.parked(id).0.as_str(), stalled), ("no_answer", 5), "{:?}", home.did(id));
+}
+
+#[test]
+fn what_others_paid_is_known_as_soon_as_it_is_on_record() {
+    let home = Home::new();
+    let id = home.with_caps(COSTLY, PLENTY);
+    let commands = home.system().commands().unwrap();
+    let of_the_day = || commands.paid_beside(id).unwrap().unwrap().day_micros;
+    assert_eq!((of_the_day(), of_the_day()), (0, 0));
+    run_work(&home.system(), home.with_caps(COSTLY, PLENTY)).unwrap();
+    let paid = of_the_day();
+    assert!(paid > 0, "another process has paid meanwhile");
+    assert_eq!(of_the_day(), paid);
+}

@@ -107,7 +107,8 @@ impl Gathering {
             | SessionEvent::Continued { .. }
             | SessionEvent::CheckoutMade { .. }
             | SessionEvent::Snapshotted { .. }
-            | SessionEvent::CheckoutRemoved { .. } => {}
+            | SessionEvent::CheckoutRemoved { .. }
+            | SessionEvent::Delivery { .. } => {}
         }
     }
 

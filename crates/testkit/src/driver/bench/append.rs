@@ -100,6 +100,7 @@ fn event() -> SessionEvent {
         goal: Content::Inline(json!("x".repeat(800))),
         workspace: None,
         parent: None,
+        task: None,
     }
 }
 

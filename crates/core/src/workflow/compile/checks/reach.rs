@@ -111,7 +111,8 @@ pub(super) fn set_by(kind: &StepKind) -> Vec<&str> {
             names
         }
         StepKind::Todo(todo) => vec![&todo.item_var, &todo.index_var],
-        StepKind::Routine(_) | StepKind::Deliver(_) => Vec::new(),
+        StepKind::Routine(_) => Vec::new(),
+        StepKind::Deliver(deliver) => deliver.into.iter().map(String::as_str).collect(),
         StepKind::Decide(decide) => vec![&decide.into],
         StepKind::Run(run) => run.into.iter().map(String::as_str).collect(),
         StepKind::Gather(gather) => vec![&gather.into],

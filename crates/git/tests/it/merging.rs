@@ -1,0 +1,147 @@
+//! What a task would change and what a merge would give, read from git and from nobody's word.
+
+use std::fs;
+use std::path::PathBuf;
+
+use longhaul_git::{
+    CheckoutKind, FileStatus, MergeResult, NewCheckout, ObjectId, Proposal, discard, resolve,
+};
+
+use crate::support::{commit, git, write};
+use crate::work::Work;
+
+fn files(work: &Work) -> Vec<(String, FileStatus, Option<u64>, Option<u64>)> {
+    let change = work.snapshots().change(&work.wanted()).unwrap();
+    let row = |file: &longhaul_git::FileChange| {
+        (file.path.display().to_string(), file.status, file.added, file.removed)
+    };
+    change.files.iter().map(row).collect()
+}
+
+#[test]
+fn a_change_is_told_file_by_file_with_untracked_ones_and_renames() {
+    for kind in [CheckoutKind::Borrowed, CheckoutKind::Linked] {
+        let work = Work::begin(kind);
+        assert_eq!(files(&work), []);
+        let top = work.top();
+        write(top, "a.txt", b"one\n2\nthree\nfour\n");
+        write(top, "new\tname.txt", b"x\n");
+        write(top, "binary", b"\0\x01\x02");
+        write(top, "ignored", b"ignored");
+        fs::create_dir_all(top.join("moved")).unwrap();
+        fs::rename(top.join(".longhaul/config.yml"), top.join("moved/settings.yml")).unwrap();
+        assert_eq!(
+            files(&work),
+            [
+                ("a.txt".to_owned(), FileStatus::Modified, Some(2), Some(1)),
+                ("binary".to_owned(), FileStatus::Added, None, None),
+                ("moved/settings.yml".to_owned(), FileStatus::Renamed, Some(0), Some(0)),
+                ("new\tname.txt".to_owned(), FileStatus::Added, Some(1), Some(0)),
+            ]
+        );
+        fs::remove_file(top.join("a.txt")).unwrap();
+        std::os::unix::fs::symlink("binary", top.join("a.txt")).unwrap();
+        assert_eq!(files(&work)[0], ("a.txt".to_owned(), FileStatus::TypeChanged, Some(1), Some(3)));
+        fs::remove_file(top.join("a.txt")).unwrap();
+        assert_eq!(files(&work)[0], ("a.txt".to_owned(), FileStatus::Deleted, Some(0), Some(3)));
+    }
+}
+
+#[test]
+fn commits_are_counted_and_what_is_in_them_is_a_change_too() {
+    let work = Work::borrowed();
+    write(work.top(), "b.txt", b"b\n");
+    commit(work.top());
+    write(work.top(), "c.txt", b"c\n");
+    let change = work.snapshots().change(&work.wanted()).unwrap();
+    assert_eq!((change.commits, change.files.len()), (1, 2));
+    assert_eq!(change.head, work.checkout.head());
+    git(work.top(), ["commit", "--quiet", "--allow-empty", "--message=I did everything"]);
+    let change = work.snapshots().change(&work.wanted()).unwrap();
+    assert_eq!((change.commits, change.files.len()), (2, 2), "an empty commit changes nothing");
+}
+
+fn merged(work: &Work, onto: &ObjectId) -> MergeResult {
+    let snapshots = work.snapshots();
+    let tree = snapshots.tree(&work.wanted()).unwrap();
+    snapshots.merge(&Proposal { start: &work.base.commit, tree: &tree, onto }).unwrap()
+}
+
+fn newest(work: &Work) -> ObjectId {
+    resolve(&work.main, "refs/heads/main").unwrap()
+}
+
+#[test]
+fn a_merge_has_what_both_sides_changed_and_its_checkout_is_whole() {
+    let work = Work::borrowed();
+    write(work.top(), "mine.txt", b"mine\n");
+    write(&work.project(), "theirs.txt", b"theirs\n");
+    commit(&work.project());
+    let onto = newest(&work);
+    let MergeResult::Clean { tree, commit: merged } = merged(&work, &onto) else { panic!() };
+    let path = work.place.path.join("verifications/ses_test/merge");
+    let new = NewCheckout {
+        main: &work.main,
+        path: &path,
+        branch: "longhaul/verification",
+        base: &merged,
+        kind: CheckoutKind::Borrowed,
+    };
+    work.snapshots().lend(&new, &onto).unwrap();
+    for (name, text) in [("mine.txt", "mine\n"), ("theirs.txt", "theirs\n"), ("a.txt", "one\ntwo\nthree\n")] {
+        assert_eq!(fs::read_to_string(path.join(name)).unwrap(), text);
+    }
+    assert_eq!(git(&path, ["rev-parse", "HEAD^{tree}"]), tree.as_str());
+    assert_eq!(git(&path, ["status", "--porcelain"]), "");
+    // By itself, and not because a folder of ours is near.
+    assert_eq!(git(&path, ["fsck", "--connectivity-only", "--no-dangling", "HEAD"]), "");
+    assert_eq!(git(&work.project(), ["status", "--porcelain"]), "");
+    discard(&path).unwrap();
+    assert!(!path.exists());
+    discard(&path).unwrap();
+}
+
+#[test]
+fn the_same_files_merge_to_the_same_commit() {
+    let work = Work::borrowed();
+    write(work.top(), "mine.txt", b"mine\n");
+    assert_eq!(merged(&work, &newest(&work)), merged(&work, &newest(&work)));
+}
+
+#[test]
+fn a_conflict_names_its_files() {
+    let work = Work::borrowed();
+    write(work.top(), "a.txt", b"one\nMINE\nthree\n");
+    write(&work.project(), "a.txt", b"one\nTHEIRS\nthree\n");
+    commit(&work.project());
+    let conflict = merged(&work, &newest(&work));
+    assert_eq!(conflict, MergeResult::Conflict { files: vec![PathBuf::from("a.txt")] });
+}
+
+#[test]
+fn a_commit_that_claims_to_have_merged_the_base_undoes_nothing_of_it() {
+    let work = Work::borrowed();
+    write(work.top(), "mine.txt", b"mine\n");
+    commit(work.top());
+    write(&work.project(), "theirs.txt", b"theirs\n");
+    commit(&work.project());
+    let onto = newest(&work);
+    // Says that it has all of theirs, and has nothing of it.
+    git(work.top(), ["merge", "--quiet", "--strategy=ours", "--message=merged", onto.as_str()]);
+    let MergeResult::Clean { tree, .. } = merged(&work, &onto) else { panic!() };
+    let changed = work.snapshots().file_changes(&onto, &tree).unwrap();
+    let names: Vec<String> = changed.iter().map(|file| file.path.display().to_string()).collect();
+    assert_eq!(names, ["mine.txt"]);
+}
+
+#[test]
+fn a_merge_that_the_task_made_itself_counts_once() {
+    let work = Work::borrowed();
+    write(work.top(), "mine.txt", b"mine\n");
+    commit(work.top());
+    write(&work.project(), "a.txt", b"one\nTHEIRS\nthree\n");
+    commit(&work.project());
+    let onto = newest(&work);
+    git(work.top(), ["merge", "--quiet", "--message=merged", onto.as_str()]);
+    assert!(matches!(merged(&work, &onto), MergeResult::Clean { .. }));
+}
