@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use longhaul_core::config::Config;
 use longhaul_core::walk::view::StepView;
 use longhaul_core::workflow::{Step, Workflow};
 use longhaul_core::workspace::TrustState;
@@ -49,15 +50,17 @@ impl System {
     pub(crate) fn prepared(&self, commands: &Commands, new: NewWalk) -> Result<StartSession, Error> {
         let found = self.workflow_for_start(&new.workflow)?;
         let mut workflow = found.workflow;
+        // Before the ground: what it may lead to may run commands too.
+        let missing = self.pin_below(Arc::make_mut(&mut workflow))?;
         let ground = self.ground(commands, &workflow)?;
         let mut warnings = found.warnings;
         warnings.extend(ground.warnings);
-        let pinned = Arc::make_mut(&mut workflow);
-        warnings.extend(self.pin_below(pinned)?);
-        warnings.extend(self.pin_checks(pinned)?);
+        warnings.extend(missing);
+        let (pinned, config) = (Arc::make_mut(&mut workflow), self.config()?);
+        warnings.extend(pin_settings(pinned, &config));
         for below in pinned.below.values_mut() {
-            warnings
-                .extend(self.pin_checks(below)?.into_iter().map(|said| format!("`{}`: {said}", below.id)));
+            let said = pin_settings(below, &config);
+            warnings.extend(said.into_iter().map(|said| format!("`{}`: {said}", below.id)));
         }
         Ok(StartSession {
             workflow,
@@ -110,21 +113,6 @@ impl System {
         Ok(warnings)
     }
 
-    /// Puts the workspace's checks and policies into the workflow, and says which checks nobody declares.
-    fn pin_checks(&self, workflow: &mut Workflow) -> Result<Vec<String>, Error> {
-        let config = self.config()?;
-        workflow.pin_policy(&config.policy);
-        workflow.pin_delivery(&config.delivery);
-        let missing = workflow.pin_checks(&config.checks);
-        let said = missing.iter().map(|missing| {
-            format!(
-                "{}, so it cannot be run; add `checks:` to `.longhaul/config.yml` and start another session",
-                missing.said()
-            )
-        });
-        Ok(said.collect())
-    }
-
     fn ground(&self, commands: &Commands, workflow: &Workflow) -> Result<Ground, Error> {
         let located = match workspaces::locate(self.directory()) {
             Ok(located) => located,
@@ -169,6 +157,20 @@ impl System {
             Err(error) => Err(error),
         }
     }
+}
+
+/// Puts the workspace's checks and policies into the workflow, and says which checks nobody declares.
+fn pin_settings(workflow: &mut Workflow, config: &Config) -> Vec<String> {
+    workflow.pin_policy(&config.policy);
+    workflow.pin_delivery(&config.delivery);
+    let missing = workflow.pin_checks(&config.checks);
+    let said = missing.iter().map(|missing| {
+        format!(
+            "{}, so it cannot be run; add `checks:` to `.longhaul/config.yml` and start another session",
+            missing.said()
+        )
+    });
+    said.collect()
 }
 
 fn asks_for_network(step: &Step) -> bool {
