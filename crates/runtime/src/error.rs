@@ -315,9 +315,9 @@ impl Error {
             | Self::NoAgent(_)
             | Self::NoForge(_)
             | Self::Config(_) => Kind::Usage,
-            Self::Forge(_) => Kind::Refused,
             Self::Git(error) => git_kind(error),
-            Self::ForgedHandle(_)
+            Self::Forge(_)
+            | Self::ForgedHandle(_)
             | Self::NotForNotes
             | Self::NotForAnswers
             | Self::Session(_)
