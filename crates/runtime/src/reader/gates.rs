@@ -116,12 +116,14 @@ impl Reader {
                     found = Some(GateEntry { before, ..entry(row, asked) });
                 }
                 SessionEvent::GateAnswered { gate, verdict, by, channel, words } if *gate == node => {
-                    let (words, by, at) = (self.words(words)?, by.clone(), told.at.clone());
-                    let (verdict, channel) = (*verdict, *channel);
-                    end(&mut found, GateState::Answered { verdict, by, channel, words, at });
+                    let (verdict, channel, by, at) = (*verdict, *channel, by.clone(), told.at.clone());
+                    end(
+                        &mut found,
+                        GateState::Answered { verdict, by, channel, words: self.words(words)?, at },
+                    );
                 }
                 SessionEvent::GateExpired { gate, .. } if *gate == node => {
-                    end(&mut found, GateState::Expired);
+                    end(&mut found, GateState::Expired)
                 }
                 SessionEvent::Forked { from, .. } => {
                     answers.retain(|(node, _)| node < from);

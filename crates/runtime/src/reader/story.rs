@@ -287,16 +287,14 @@ impl Teller<'_> {
             SessionEvent::StepHandedOut { node, step, prompt, .. } => self.handed_out(node, step, &prompt)?,
             SessionEvent::StepFinished { node, payload, .. } => self.finished(node, &payload)?,
             SessionEvent::AttemptRefused { node, payload, reasons, .. } => {
-                Happened::Refused { node, step: self.step(node), answer: reader.value(&payload)?, reasons }
+                self.refused(node, &payload, reasons)?
             }
             SessionEvent::VarsChanged { set, unset } => self.vars_changed(set, unset)?,
             SessionEvent::Checkpointed { node, notes } => noted(self.step(node), reader.value(&notes)?),
             SessionEvent::Reported { node, kind, report } => self.reported(node, kind, &report)?,
             SessionEvent::Agent { node, act } => self.agent(node, &act)?,
             SessionEvent::WorkBegan { work, step, .. } => Happened::WorkDue { step: self.learn(work, step) },
-            SessionEvent::WorkStarted { work, what, .. } => {
-                Happened::WorkStarted { step: self.step(work), doing: reader.value(&what)? }
-            }
+            SessionEvent::WorkStarted { work, what, .. } => self.work_started(work, &what)?,
             SessionEvent::WorkFinished { work, result, .. } => {
                 Happened::WorkFinished { step: self.step(work), result: reader.value(&result)? }
             }
@@ -343,6 +341,14 @@ impl Teller<'_> {
                 Happened::LoopExhausted { step, iterations, because }
             }
         }))
+    }
+
+    fn work_started(&self, work: NodeId, what: &Content) -> Result<Happened, Error> {
+        Ok(Happened::WorkStarted { step: self.step(work), doing: self.reader.value(what)? })
+    }
+
+    fn refused(&self, node: NodeId, payload: &Content, reasons: Vec<Reason>) -> Result<Happened, Error> {
+        Ok(Happened::Refused { node, step: self.step(node), answer: self.reader.value(payload)?, reasons })
     }
 
     fn delivery(&self, work: NodeId, fact: &DeliveryFact) -> Result<Happened, Error> {

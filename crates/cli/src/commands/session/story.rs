@@ -78,10 +78,8 @@ pub(crate) fn told(what: &Happened) -> (String, Vec<String>) {
             (format!("worktree `{name}` was removed by {by}"), vec![because.clone()])
         }
         Happened::Delivery { step, act, is_done, what } => {
-            let act = act.replace('_', " ");
-            let line =
-                if *is_done { format!("`{step}`: {act} is done") } else { format!("`{step}`: {act} begins") };
-            (line, vec![short(what)])
+            let happens = if *is_done { "is done" } else { "begins" };
+            (delivery(step, act, happens), vec![short(what)])
         }
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
@@ -346,4 +344,9 @@ const fn reported(kind: ReportKind) -> &'static str {
         ReportKind::HostRefused => "a host was not let through",
         ReportKind::Artifact => "the agent wrote an artifact",
     }
+}
+
+/// Something that others see.
+fn delivery(step: &StepId, act: &str, happens: &str) -> String {
+    format!("`{step}`: {} {happens}", act.replace('_', " "))
 }
