@@ -161,7 +161,8 @@ pub enum Happened {
     Delivery {
         step: StepId,
         act: &'static str,
-        is_done: bool,
+        /// `begins` or `is done`.
+        how: &'static str,
         what: Value,
     },
     WayChosen {
@@ -353,11 +354,11 @@ impl Teller<'_> {
 
     fn delivery(&self, work: NodeId, fact: &DeliveryFact) -> Result<Happened, Error> {
         let (step, act) = (self.step(work), fact.act().word());
-        let (what, is_done) = match fact {
-            DeliveryFact::Intended { what, .. } => (what, false),
-            DeliveryFact::Received { receipt, .. } => (receipt, true),
+        let (what, how) = match fact {
+            DeliveryFact::Intended { what, .. } => (what, "begins"),
+            DeliveryFact::Received { receipt, .. } => (receipt, "is done"),
         };
-        Ok(Happened::Delivery { step, act, is_done, what: self.reader.value(what)? })
+        Ok(Happened::Delivery { step, act, how, what: self.reader.value(what)? })
     }
 
     fn agent(&self, node: Option<NodeId>, act: &AgentAct) -> Result<Happened, Error> {

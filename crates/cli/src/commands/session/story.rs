@@ -77,10 +77,7 @@ pub(crate) fn told(what: &Happened) -> (String, Vec<String>) {
         Happened::CheckoutRemoved { name, by, because } => {
             (format!("worktree `{name}` was removed by {by}"), vec![because.clone()])
         }
-        Happened::Delivery { step, act, is_done, what } => {
-            let happens = if *is_done { "is done" } else { "begins" };
-            (delivery(step, act, happens), vec![short(what)])
-        }
+        Happened::Delivery { step, act, how, what } => (delivery(step, act, how), vec![short(what)]),
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
         }
