@@ -6,6 +6,7 @@ mod await_;
 mod backup;
 mod completions;
 mod config;
+mod demo;
 mod doctor;
 mod explain;
 mod forge;
@@ -60,6 +61,7 @@ pub(crate) struct Cli {
 // Hidden are the verbs that nobody needs every day.
 #[derive(Debug, clap::Subcommand)]
 pub(crate) enum Command {
+    Demo(demo::Args),
     Init(init::Args),
     Run(run::Args),
     #[command(subcommand)]
@@ -122,6 +124,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(&self, context: &Context) -> Result<ExitCode, CliError> {
         match self {
+            Self::Demo(args) => demo::run(context, args),
             Self::Init(args) => init::run(context, args),
             Self::Run(args) => run::run(context, args),
             Self::Task(command) => command.run(context),

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use crate::Error;
 use crate::command::Git;
+use crate::{Error, ObjectId};
 
 /// A repository that does not exist yet.
 #[derive(Debug, Clone, Copy)]
@@ -32,4 +32,21 @@ pub fn create(new: &NewRepository<'_>) -> Result<(), Error> {
     let push =
         git().allow_protocols("file").args(["push", "--quiet", "--set-upstream", "origin", new.branch]);
     done(push)
+}
+
+/// What the newest commits of a branch of a bare repository changed since its first one, as a patch.
+pub fn diff_of_branch(bare: &Path, branch: &str, limit_bytes: usize) -> Result<Vec<u8>, Error> {
+    let git = || Git::in_directory(bare).isolated();
+    let first = git().args(["rev-list", "--max-parents=0", "--max-count=1", branch]).run()?.object_id()?;
+    let range = format!("{first}..{branch}");
+    let diff = git().answer_limit_bytes(limit_bytes).args(["diff", "--no-ext-diff", "--no-textconv", &range]);
+    diff.run()?.succeeded()
+}
+
+/// The tree of a branch of a bare repository, if there is such a branch.
+pub fn tree_of_branch(bare: &Path, branch: &str) -> Result<Option<ObjectId>, Error> {
+    let revision = format!("refs/heads/{branch}^{{tree}}");
+    let answer =
+        Git::in_directory(bare).isolated().args(["rev-parse", "--quiet", "--verify", &revision]).run()?;
+    if answer.status == 0 { answer.object_id().map(Some) } else { Ok(None) }
 }

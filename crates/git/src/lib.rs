@@ -25,7 +25,7 @@ mod whereabouts;
 pub use base::{Base, Freshness, base_ref, parting, secure_base, secure_commit};
 pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout, discard};
 pub use clean::{Fate, Stays};
-pub use create::{NewRepository, create};
+pub use create::{NewRepository, create, diff_of_branch, tree_of_branch};
 pub use delivery::{
     AddedLine, Author, Joined, NewCommit, Push, Signing, put_branch, remote_address, user_identity,
     wants_signature,

@@ -14,6 +14,7 @@ mod commands;
 mod config;
 mod coordinating;
 mod delivery;
+mod demo;
 mod doctor;
 mod driving;
 mod error;
@@ -67,6 +68,7 @@ pub use commands::walking::{
     Worth,
 };
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
+pub use demo::Demo;
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
 pub use error::{DrivenError, Error, HiringError, Kind, TaskError};

@@ -424,9 +424,12 @@ fn what_a_session_is_told_of_what_came_before_is_as_the_author_says() {
         \x20 - { id: two, spawn: { workflow: team.leaf, goal: two } }\n\
         \x20 - { id: three, spawn: { workflow: team.leaf, goal: three, brief: blank } }\n\
         \x20 - { id: four, spawn: { workflow: team.leaf, goal: four, brief: { mode: custom, include: [spec] } } }\n";
-    let script: String = (1..5)
-        .map(|visit| format!("  - {{ match: {{ workflow: team.leaf, step: do, visit: {visit} }}, complete: {{ notes: N., artifacts: [ {{ kind: report, done: d{visit} }} ] }} }}\n"))
-        .collect();
+    let turn = |visit: u32| {
+        format!(
+            "  - {{ match: {{ workflow: team.leaf, step: do, visit: {visit} }}, complete: {{ notes: N., artifacts: [ {{ kind: report, done: d{visit} }} ] }} }}\n"
+        )
+    };
+    let script = (1..5).map(turn).collect::<Vec<_>>().concat();
     let home = prepared(&[("team.leaf.yml", LEAF), ("team.top.yml", briefs)], &script);
     let told = one(&run(&home).succeeded());
     assert_eq!(told["unplayed"], Value::Null, "{told}");

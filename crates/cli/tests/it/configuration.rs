@@ -11,26 +11,38 @@ fn each_setting_names_its_origin() {
     shows!(home.longhaul(&["config", "show"]), @r"
         exit 0
         --- stdout
-        KEY                     VALUE       ABOUT
-        agents.default                      who is asked where nobody else is named: an agent of `agent list`, or `PROVIDER/MODEL`
-        agents.tiers.light                  who is asked for light work, and with commas who instead if that one cannot be
-        agents.tiers.standard               the same for usual work
-        agents.tiers.heavy                  the same for hard work
-        bindings                            the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
-        budget.session.tokens   400k        how many tokens a session may use, in and out
-        budget.session.time     60m         how long a session may be at work; what waits for a person uses no time
-        budget.session.money    5usd        what a session may cost
-        budget.session.turns    200         how many turns a session may ask for
-        budget.task.money       20usd       what a session and all that it leads to may cost
-        budget.day.money        100usd      what all sessions of a day (UTC) may cost
-        checkout.ports          0           how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
-        retention.blobs         90d         how long `gc` keeps the large contents of closed sessions
-        retention.disk          20G         above this size of the data directory `doctor` and `gc` warn
-        sandbox.accept_reduced  false       whether level `reduced` will do where level `full` does not work
-        sandbox.caches                      folders in the home that agents may change too, as `~/.cargo/registry,~/.npm`
-        sandbox.hosts                       hosts that are let through, as `docs.example.com,*.example.org:8443`
-        sandbox.level           full        how strong the walls around an agent are: `full`, `reduced` or `none`
-        sandbox.network         allow-list  what an agent reaches: `none`, `allow-list` (the hosts that are let through) or `open`
+        KEY                         VALUE                       ABOUT
+        agents.default                                          who is asked where nobody else is named: an agent of `agent list`, or `PROVIDER/MODEL`
+        agents.tiers.light                                      who is asked for light work, and with commas who instead if that one cannot be
+        agents.tiers.standard                                   the same for usual work
+        agents.tiers.heavy                                      the same for hard work
+        bindings                                                the routine or workflow for each slot of WorkRail workflows, as `slot=id,slot=id`
+        budget.session.tokens       400k                        how many tokens a session may use, in and out
+        budget.session.time         60m                         how long a session may be at work; what waits for a person uses no time
+        budget.session.money        5usd                        what a session may cost
+        budget.session.turns        200                         how many turns a session may ask for
+        budget.task.money           20usd                       what a session and all that it leads to may cost
+        budget.day.money            100usd                      what all sessions of a day (UTC) may cost
+        checkout.ports              0                           how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
+        identity.coauthor           true                        whether commits of a delivery name the agent as co-author
+        identity.email                                          whose address a delivery commits with; without one, that of git
+        identity.name                                           whose name a delivery commits with; without one, that of git
+        identity.sign               inherit                     whether a delivery signs its commit: `inherit` (as git is told to), `always` or `never`
+        pipeline.default            lh.pipeline.feature         the workflow that `longhaul run GOAL` follows
+        policy.intent_gate          vague                       when a person looks at the intent before anything is written: `always`, `vague` or `never`
+        policy.merge.auto           low                         the risks whose changes may merge without asking anybody: some of `low,medium,high`
+        policy.merge.freshness      disjoint                    when a proof outlives a moved base: `strict` (never) or `disjoint` (no file is shared)
+        policy.merge.method         squash                      how changes are merged: `squash`, `merge` or `rebase`
+        policy.merge.never                                      paths that never merge by themselves, as `db/**,ops/*.tf`
+        policy.review.families      correctness,tests,security  what reviews look for: some of `correctness,tests,security,architecture`
+        policy.review.fix_attempts  3                           how often findings are fixed before a person is asked
+        retention.blobs             90d                         how long `gc` keeps the large contents of closed sessions
+        retention.disk              20G                         above this size of the data directory `doctor` and `gc` warn
+        sandbox.accept_reduced      false                       whether level `reduced` will do where level `full` does not work
+        sandbox.caches                                          folders in the home that agents may change too, as `~/.cargo/registry,~/.npm`
+        sandbox.hosts                                           hosts that are let through, as `docs.example.com,*.example.org:8443`
+        sandbox.level               full                        how strong the walls around an agent are: `full`, `reduced` or `none`
+        sandbox.network             allow-list                  what an agent reaches: `none`, `allow-list` (the hosts that are let through) or `open`
         --- stderr
     ");
     home.repository("shop");
@@ -41,26 +53,38 @@ fn each_setting_names_its_origin() {
     shows!(here(), @r"
         exit 0
         --- stdout
-        KEY                     VALUE       ORIGIN
-        agents.default                      default
-        agents.tiers.light                  default
-        agents.tiers.standard               default
-        agents.tiers.heavy                  default
-        bindings                            default
-        budget.session.tokens   400k        default
-        budget.session.time     60m         default
-        budget.session.money    5usd        default
-        budget.session.turns    200         default
-        budget.task.money       20usd       default
-        budget.day.money        100usd      default
-        checkout.ports          0           default
-        retention.blobs         7d          [HOME]/shop/.longhaul/config.yml:2
-        retention.disk          20G         default
-        sandbox.accept_reduced  false       default
-        sandbox.caches                      default
-        sandbox.hosts                       default
-        sandbox.level           full        default
-        sandbox.network         allow-list  default
+        KEY                         VALUE                       ORIGIN
+        agents.default                                          default
+        agents.tiers.light                                      default
+        agents.tiers.standard                                   default
+        agents.tiers.heavy                                      default
+        bindings                                                default
+        budget.session.tokens       400k                        default
+        budget.session.time         60m                         default
+        budget.session.money        5usd                        default
+        budget.session.turns        200                         default
+        budget.task.money           20usd                       default
+        budget.day.money            100usd                      default
+        checkout.ports              0                           default
+        identity.coauthor           true                        default
+        identity.email                                          default
+        identity.name                                           default
+        identity.sign               inherit                     default
+        pipeline.default            lh.pipeline.feature         default
+        policy.intent_gate          vague                       default
+        policy.merge.auto           low                         default
+        policy.merge.freshness      disjoint                    default
+        policy.merge.method         squash                      default
+        policy.merge.never                                      default
+        policy.review.families      correctness,tests,security  default
+        policy.review.fix_attempts  3                           default
+        retention.blobs             7d                          [HOME]/shop/.longhaul/config.yml:2
+        retention.disk              20G                         default
+        sandbox.accept_reduced      false                       default
+        sandbox.caches                                          default
+        sandbox.hosts                                           default
+        sandbox.level               full                        default
+        sandbox.network             allow-list                  default
         --- stderr
     ");
     fs::create_dir_all(home.join("home/config")).unwrap();

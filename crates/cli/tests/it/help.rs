@@ -100,6 +100,14 @@ fn every_command_is_listed_with_one_line() {
         longhaul worktree diff           Show what differs from the base in a worktree, untracked files among it
         longhaul worktree restore        Bring the files of a snapshot back; without one, list the snapshots
         longhaul worktree clean          Remove worktrees that are finished and merged; a dry run unless told otherwise
+        longhaul forge init              Make a forge on this machine: a bare repository with issues and pull requests in it
+        longhaul forge issue new         File an issue
+        longhaul forge issue list        List issues, open ones unless told otherwise
+        longhaul forge issue show        Show an issue with its text and comments
+        longhaul forge issue close       Close an issue
+        longhaul forge pr list           List pull requests, open ones unless told otherwise
+        longhaul forge pr show           Show a pull request with its text, comments and reviews
+        longhaul forge pr review         Approve a pull request, or ask for changes. Nobody approves their own
         longhaul artifact list           List what agents handed in
         longhaul artifact show           Show an artifact: a text as it is, all else as JSON
         longhaul artifact save           Write an artifact to a file: a text as it is, all else as JSON

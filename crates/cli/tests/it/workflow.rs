@@ -55,11 +55,31 @@ fn without_anything_of_ones_own_the_bundled_ones_are_listed() {
         exit 0
         --- stdout
         ID                            VERSION  STATE  SOURCE   NAME
+        lh.audit.architecture         [version]    ok     bundled  Audit: architecture
+        lh.audit.production           [version]    ok     bundled  Audit: production
+        lh.audit.security             [version]    ok     bundled  Audit: security
         lh.bug-investigation          [version]    ok     bundled  Bug investigation
+        lh.classify                   [version]    ok     bundled  Classify a task
+        lh.coding                     [version]    ok     bundled  Coding
+        lh.design                     [version]    ok     bundled  Design
+        lh.discovery                  [version]    ok     bundled  Discovery
+        lh.fix                        [version]    ok     bundled  Fix findings
+        lh.intent                     [version]    ok     bundled  Intent
+        lh.pipeline.audit             [version]    ok     bundled  Audit
+        lh.pipeline.bugfix            [version]    ok     bundled  Bug fix
+        lh.pipeline.feature           [version]    ok     bundled  Feature
+        lh.pipeline.quick             [version]    ok     bundled  Quick
+        lh.pipeline.review            [version]    ok     bundled  Review of a branch
         lh.quick-task                 [version]    ok     bundled  Quick task
         lh.refactor                   [version]    ok     bundled  Refactor
+        lh.retrospective              [version]    ok     bundled  Retrospective
+        lh.review.architecture        [version]    ok     bundled  Review: architecture
+        lh.review.correctness         [version]    ok     bundled  Review: correctness
+        lh.review.security            [version]    ok     bundled  Review: security
+        lh.review.tests               [version]    ok     bundled  Review: tests
         lh.review                     [version]    ok     bundled  Review
         lh.shaping                    [version]    ok     bundled  Shaping
+        lh.spec                       [version]    ok     bundled  Specification
         lh.write-workflow             [version]    ok     bundled  Write a workflow
         routine.context-gathering     [version]    ok     bundled  Gather context
         routine.final-verification    [version]    ok     bundled  Final verification

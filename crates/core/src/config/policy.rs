@@ -50,9 +50,12 @@ struct ReviewSection {
     families: Option<Spanned<Vec<String>>>,
 }
 
+/// Each key with what a file says of it.
+type Values = [(&'static str, Option<Spanned<String>>); 7];
+
 impl Section {
     /// The values as rows have them.
-    pub(super) fn read(self) -> Result<[(&'static str, Option<Spanned<String>>); 7], String> {
+    pub(super) fn read(self) -> Result<Values, String> {
         let Self { merge, review, intent_gate } = self;
         Ok([
             (INTENT_GATE, intent_gate),

@@ -165,10 +165,7 @@ pub(super) const SENSITIVE: Group = Group {
 pub(super) const NEVER: [&Group; 5] = [&LONGHAUL, &INSTRUCTIONS, &CI, &HOOKS, &SCHEMA];
 
 /// The first changed path that one of these names.
-pub(super) fn touched<'c>(
-    change: &'c Change,
-    patterns: impl IntoIterator<Item = impl AsRef<str>>,
-) -> Option<&'c str> {
+pub(super) fn touched(change: &Change, patterns: impl IntoIterator<Item = impl AsRef<str>>) -> Option<&str> {
     let patterns: Vec<String> = patterns.into_iter().map(|pattern| pattern.as_ref().to_lowercase()).collect();
     change.paths().find(|path| {
         let path = path.to_lowercase();

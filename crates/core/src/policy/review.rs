@@ -16,7 +16,7 @@ pub(super) struct Case {
     missing: Vec<String>,
     verdicts: usize,
     scope: ScopeSeen,
-    checks: Option<Checks>,
+    checks: Option<Verification>,
     /// What must be fixed.
     blocking: Vec<Finding>,
     signature: String,
@@ -32,7 +32,7 @@ enum ScopeSeen {
 }
 
 #[derive(Deserialize)]
-struct Checks {
+struct Verification {
     outcome: String,
     #[serde(default)]
     because: Option<String>,
@@ -71,7 +71,7 @@ fn read(given: &Given<'_>) -> Result<(Case, Vec<Finding>), String> {
         }
     }
     let scope = given.values.get("scope").filter(|scope| !scope.is_null());
-    let checks: Option<Checks> = given.read_if_known("checks")?;
+    let checks: Option<Verification> = given.read_if_known("checks")?;
     let mut all: Vec<Finding> = verdicts.iter().flat_map(|verdict| verdict.findings.clone()).collect();
     all.extend(criteria(&verdicts));
     all.extend(checks.iter().flat_map(failed_checks));
@@ -79,7 +79,7 @@ fn read(given: &Given<'_>) -> Result<(Case, Vec<Finding>), String> {
         let findings = scope.get("findings").cloned().unwrap_or_else(|| json!([]));
         all.extend(Vec::<Finding>::deserialize(&findings).map_err(|error| format!("`scope`: {error}"))?);
     }
-    all.sort_by(|a, b| b.severity.cmp(&a.severity));
+    all.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let blocking: Vec<Finding> =
         all.iter().filter(|finding| finding.severity >= Severity::Major).cloned().collect();
     let signature = signature(&blocking);
@@ -156,7 +156,7 @@ fn criteria(verdicts: &[Verdict]) -> Vec<Finding> {
     judged.into_iter().filter_map(finding).collect()
 }
 
-fn failed_checks(checks: &Checks) -> Vec<Finding> {
+fn failed_checks(checks: &Verification) -> Vec<Finding> {
     if checks.outcome != "failed" {
         return Vec::new();
     }

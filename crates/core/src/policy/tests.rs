@@ -100,8 +100,7 @@ fn every_row_decides_its_example() {
         match part {
             None => assert_eq!(value["decision"], decision, "{held}"),
             Some(part) => {
-                let said =
-                    ["phases", "families", "audits"].iter().filter_map(|map| value[map].get(part)).next();
+                let said = ["phases", "families", "audits"].iter().find_map(|map| value[map].get(part));
                 assert_eq!(said, Some(&json!(decision == "on")), "{held}: {value}");
             }
         }

@@ -1,5 +1,6 @@
 //! Calls that wait a while for the runner, and say `working` when it takes longer.
 
+use std::ffi::OsStr;
 use std::time::{Duration, Instant};
 
 use longhaul_core::handle::Handle;
@@ -184,13 +185,17 @@ impl System {
         let id = self.top_of(id)?;
         let program =
             std::env::current_exe().map_err(|source| Error::ReadFile { path: "longhaul".into(), source })?;
-        let runner = Program::new(program)
+        let mut runner = Program::new(program)
             .arg("runner")
             .arg(id.to_string())
             .directory(self.directory())
             // What a command of the session starts may outlive it and hang from the runner.
             .set_variable("LONGHAUL_SESSION", id.to_string())
             .label(SessionLabel::of(id, &self.places().data)?.of_runner());
+        // Where the installation is may be known to this process only.
+        if let Some(home) = self.variable(OsStr::new("LONGHAUL_HOME")) {
+            runner = runner.set_variable("LONGHAUL_HOME", home);
+        }
         longhaul_exec::detach(&runner).map(|_| ()).map_err(Error::Runner)
     }
 }
