@@ -31,6 +31,7 @@
 
 mod command;
 mod decide;
+mod outward;
 mod spent;
 #[cfg(test)]
 mod tests;
@@ -38,9 +39,9 @@ mod tests;
 use std::collections::BTreeMap;
 
 use longhaul_events::{
-    AgentAct, Caps, Channel, CloseOutcome, Content, DeliveryFact, Digest, Driver, Epoch, GateKind, NodeId,
-    Nonce, OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint,
-    TaskId, Timestamp, Urgency, Waits, WorkspaceId,
+    AgentAct, Caps, Channel, CloseOutcome, Content, Digest, Driver, Epoch, GateKind, NodeId, Nonce,
+    OwnCheckout, Place, Reason, Restored, Seq, SessionEvent, SessionId, SessionKey, StepId, Taint, TaskId,
+    Timestamp, Urgency, Waits, WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -49,6 +50,7 @@ pub use command::{
     Onward, OpenSession, PinWorkflow, RefuseAttempt, Rejection, RewindTo, channel_word,
 };
 pub use decide::ATTEMPTS_LEFT;
+pub use outward::Outward;
 pub use spent::Spent;
 
 use crate::handle::Handle;
@@ -112,14 +114,6 @@ pub struct Session {
     /// The newest work in which something was done, or may have been, that others see.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outward: Option<Outward>,
-}
-
-/// Where a session cannot be taken back behind.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Outward {
-    pub work: NodeId,
-    pub step: StepId,
 }
 
 /// Who wants a session ended, and how soon.
@@ -437,15 +431,6 @@ impl Session {
     fn move_out(&mut self) {
         if let Some(workplace) = &mut self.workplace {
             workplace.is_gone = true;
-        }
-    }
-
-    /// From the intent on: whether it was done may never be known.
-    fn go_outward(&mut self, work: NodeId, fact: &DeliveryFact) {
-        let Some(step) = self.working().map(|work| work.step.clone()) else { return };
-        if fact.act().is_outward() {
-            self.outward = Some(Outward { work, step });
-            self.reissued.clear();
         }
     }
 

@@ -17,6 +17,7 @@ pub use hiring::HiringError;
 pub use task::TaskError;
 
 use crate::agents::AddingError;
+use crate::forge::ForgeError;
 use crate::places::Homeless;
 use crate::secrets::SecretsError;
 use crate::workflows::Problem;
@@ -111,9 +112,7 @@ pub enum Error {
     #[error(transparent)]
     Git(#[from] longhaul_git::Error),
     #[error(transparent)]
-    Forge(longhaul_forge::Failure),
-    #[error("{0}; name one with `--forge PATH`, or make one with `longhaul forge init PATH`")]
-    NoForge(String),
+    Forge(#[from] ForgeError),
     #[error(transparent)]
     Worktree(#[from] WorktreeError),
     #[error("{0}")]
@@ -224,7 +223,7 @@ impl Error {
             Self::Session(rejection) => rejection.code(),
             Self::Workspace(rejection) => rejection.code(),
             Self::Git(error) => return git_code(error),
-            Self::Forge(_) | Self::NoForge(_) => "E0920",
+            Self::Forge(_) => "E0920",
             Self::Worktree(error) => error.code(),
             Self::UnknownWorkspace(_) | Self::AmbiguousWorkspace(_) => "E0302",
             Self::NoTerminal
@@ -313,11 +312,10 @@ impl Error {
             | Self::NeverHandedOut { .. }
             | Self::Roster(_)
             | Self::NoAgent(_)
-            | Self::NoForge(_)
             | Self::Config(_) => Kind::Usage,
+            Self::Forge(error) => error.kind(),
             Self::Git(error) => git_kind(error),
-            Self::Forge(_)
-            | Self::ForgedHandle(_)
+            Self::ForgedHandle(_)
             | Self::NotForNotes
             | Self::NotForAnswers
             | Self::Session(_)

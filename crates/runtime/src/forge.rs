@@ -8,15 +8,39 @@ pub use longhaul_forge::{
     ReviewVerdict, Rule, State,
 };
 
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::system::System;
 use crate::workspaces;
+
+/// Why a forge did not do what a person asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum ForgeError {
+    #[error(transparent)]
+    Failed(#[from] Failure),
+    #[error("{0}; name one with `--forge PATH`, or make one with `longhaul forge init PATH`")]
+    Absent(String),
+}
+
+impl ForgeError {
+    pub(crate) const fn kind(&self) -> Kind {
+        match self {
+            Self::Failed(_) => Kind::Refused,
+            Self::Absent(_) => Kind::Usage,
+        }
+    }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Self {
+        Self::Forge(failure.into())
+    }
+}
 
 impl System {
     /// Makes a forge at a path, or finds the one that is there.
     pub fn make_forge(&self, path: &Path, branch: &str) -> Result<LocalForge, Error> {
         let path = self.directory().join(path);
-        LocalForge::make(&path, branch, LocalForge::OURS).map_err(Error::Forge)
+        Ok(LocalForge::make(&path, branch, LocalForge::OURS)?)
     }
 
     /// The forge at a path, or the one that the repository here has for its remote, asked by an account.
@@ -26,9 +50,9 @@ impl System {
         } else {
             let located = workspaces::locate(self.directory())?;
             let address = longhaul_git::remote_address(&located.repository)?;
-            address.ok_or_else(|| Error::NoForge("the repository here has no remote".to_owned()))?
+            address.ok_or_else(|| ForgeError::Absent("the repository here has no remote".to_owned()))?
         };
-        LocalForge::find(&address, account)
-            .ok_or_else(|| Error::NoForge(format!("`{address}` is no forge on this machine")))
+        let absent = || ForgeError::Absent(format!("`{address}` is no forge on this machine"));
+        Ok(LocalForge::find(&address, account).ok_or_else(absent)?)
     }
 }

@@ -18,13 +18,13 @@ impl System {
     /// for, is refused.
     pub fn ticket(&self, number: u64) -> Result<Ticket, Error> {
         let forge = self.find_forge(None, LocalForge::OURS)?;
-        let issue = forge.issue(number).map_err(Error::Forge)?;
+        let issue = forge.issue(number).map_err(Error::from)?;
         let source = Source::forge(&forge.name(), number);
         match issue.state {
             State::Open => {}
             State::Closed => return Err(TaskError::TicketClosed { number }.into()),
         }
-        let open = forge.pulls(Some(PullState::Open)).map_err(Error::Forge)?;
+        let open = forge.pulls(Some(PullState::Open)).map_err(Error::from)?;
         if let Some(pull) = open.iter().find(|pull| is_for(pull, number)) {
             return Err(TaskError::PullOpen { number, pull: pull.number, url: pull.url.clone() }.into());
         }

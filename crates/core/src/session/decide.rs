@@ -413,16 +413,6 @@ impl Session {
         Ok(events)
     }
 
-    /// What others have seen cannot be taken back. The step that delivers may be taken up again: it does nothing twice.
-    fn refuse_if_delivered(&self, node: NodeId) -> Result<(), Rejection> {
-        match &self.outward {
-            Some(outward) if node < outward.work => {
-                Err(Rejection::PastDelivery { step: outward.step.clone() })
-            }
-            Some(_) | None => Ok(()),
-        }
-    }
-
     fn refuse_if_stopping(&self) -> Result<(), Rejection> {
         match &self.stop {
             Some(StopWish { by, .. }) => Err(Rejection::Stopping { by: by.clone() }),

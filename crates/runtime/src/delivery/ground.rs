@@ -108,14 +108,10 @@ impl Ground {
         let var = |name: &str| scope.lookup(name).value().filter(|value| !value.is_null()).cloned();
         let own = |name: &str| var(name).filter(|_| is_engines(&workflow, name));
         let (proof, rule, source) = (own("proof"), own("merge_rule"), own("source"));
-        let said = task.as_ref().map(|task| task.source.clone());
-        let said = said.into_iter().chain(source.and_then(|source| source.as_str().map(str::to_owned)));
-        let ticket =
-            forge.as_deref().and_then(|forge| said.into_iter().find_map(|said| ticket(&said, forge)));
-        let summary = ["handoff", "coding_handoff", "coding"].iter().find_map(|name| {
-            let value = scope.lookup(&format!("{name}.summary"));
-            value.value().and_then(Value::as_str).map(str::to_owned)
-        });
+        let said = [task.as_ref().map(|task| task.source.as_str()), source.as_ref().and_then(Value::as_str)];
+        let ticket = forge
+            .as_deref()
+            .and_then(|forge| said.into_iter().flatten().find_map(|said| ticket(said, forge)));
         Ok(Ok(Self {
             settings: step.pinned.clone().unwrap_or_default(),
             scrubber: by.system.scrubber()?,
@@ -129,7 +125,7 @@ impl Ground {
             rule,
             ticket,
             goal,
-            summary,
+            summary: summary(order),
             agent,
             branch,
             task: task.map(|task| task.id),
@@ -230,6 +226,15 @@ fn forge_at(address: &str) -> (Option<Box<dyn Forge>>, Option<String>) {
         Some(forge) => (Some(Box::new(forge)), None),
         None => (None, Some("the remote is no forge that this release knows".to_owned())),
     }
+}
+
+/// What the hand-off says was done.
+fn summary(order: &WorkOrder) -> Option<String> {
+    let scope = order.scope();
+    ["handoff", "coding_handoff", "coding"].iter().find_map(|name| {
+        let value = scope.lookup(&format!("{name}.summary"));
+        value.value().and_then(Value::as_str).map(str::to_owned)
+    })
 }
 
 /// The number in `forge:NAME#3`, if that is the forge that we deliver to.

@@ -122,12 +122,14 @@ impl Reader {
             }
             Ok(())
         })?;
-        for (seq, artifacts) in &mut found {
-            let is_left = left.holds(*seq);
-            artifacts.iter_mut().for_each(|artifact| artifact.left_behind = is_left);
-        }
-        Ok(found.into_iter().flat_map(|(_, artifacts)| artifacts).collect())
+        Ok(found.into_iter().flat_map(|(seq, artifacts)| marked(&left, seq, artifacts)).collect())
     }
+}
+
+/// With whether they still lead to where the session stands.
+fn marked(left: &Left, seq: Seq, artifacts: Vec<Artifact>) -> impl Iterator<Item = Artifact> + use<> {
+    let is_left = left.holds(seq);
+    artifacts.into_iter().map(move |artifact| Artifact { left_behind: is_left, ..artifact })
 }
 
 /// The contract of a step that asks for one thing only; where there are more, an artifact has to say which it is.

@@ -112,12 +112,11 @@ impl Reader {
                     let state = if now >= *until { GateState::Overdue } else { GateState::Open };
                     let (kind, accepts, until, question) = (*kind, *accepts, *until, self.words(question)?);
                     let asked = Asked { node, state, kind, accepts, until, step: &step.0, question };
-                    let before = answers.pop().map(|(_, before)| before);
-                    found = Some(GateEntry { before, ..entry(row, asked) });
+                    found = Some(GateEntry { before: last(&mut answers), ..entry(row, asked) });
                 }
                 SessionEvent::GateAnswered { gate, verdict, by, channel, words } if *gate == node => {
-                    let (words, by, at) = (self.words(words)?, by.clone(), told.at.clone());
-                    let (verdict, channel) = (*verdict, *channel);
+                    let (verdict, channel, words) = (*verdict, *channel, self.words(words)?);
+                    let (by, at) = (by.clone(), told.at.clone());
                     end(&mut found, GateState::Answered { verdict, by, channel, words, at });
                 }
                 SessionEvent::GateExpired { gate, .. } if *gate == node => {
@@ -164,6 +163,11 @@ impl Reader {
         })?;
         Ok(found)
     }
+}
+
+/// What was answered right before.
+fn last(answers: &mut Vec<(NodeId, Before)>) -> Option<Before> {
+    answers.pop().map(|(_, before)| before)
 }
 
 /// Only what is still open comes to an end.

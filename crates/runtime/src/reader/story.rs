@@ -161,7 +161,8 @@ pub enum Happened {
     Delivery {
         step: StepId,
         act: &'static str,
-        is_done: bool,
+        /// `begins` or `is done`.
+        how: &'static str,
         what: Value,
     },
     WayChosen {
@@ -287,16 +288,14 @@ impl Teller<'_> {
             SessionEvent::StepHandedOut { node, step, prompt, .. } => self.handed_out(node, step, &prompt)?,
             SessionEvent::StepFinished { node, payload, .. } => self.finished(node, &payload)?,
             SessionEvent::AttemptRefused { node, payload, reasons, .. } => {
-                Happened::Refused { node, step: self.step(node), answer: reader.value(&payload)?, reasons }
+                self.refused(node, &payload, reasons)?
             }
             SessionEvent::VarsChanged { set, unset } => self.vars_changed(set, unset)?,
             SessionEvent::Checkpointed { node, notes } => noted(self.step(node), reader.value(&notes)?),
             SessionEvent::Reported { node, kind, report } => self.reported(node, kind, &report)?,
             SessionEvent::Agent { node, act } => self.agent(node, &act)?,
             SessionEvent::WorkBegan { work, step, .. } => Happened::WorkDue { step: self.learn(work, step) },
-            SessionEvent::WorkStarted { work, what, .. } => {
-                Happened::WorkStarted { step: self.step(work), doing: reader.value(&what)? }
-            }
+            SessionEvent::WorkStarted { work, what, .. } => self.work_started(work, &what)?,
             SessionEvent::WorkFinished { work, result, .. } => {
                 Happened::WorkFinished { step: self.step(work), result: reader.value(&result)? }
             }
@@ -345,13 +344,21 @@ impl Teller<'_> {
         }))
     }
 
+    fn work_started(&self, work: NodeId, what: &Content) -> Result<Happened, Error> {
+        Ok(Happened::WorkStarted { step: self.step(work), doing: self.reader.value(what)? })
+    }
+
+    fn refused(&self, node: NodeId, payload: &Content, reasons: Vec<Reason>) -> Result<Happened, Error> {
+        Ok(Happened::Refused { node, step: self.step(node), answer: self.reader.value(payload)?, reasons })
+    }
+
     fn delivery(&self, work: NodeId, fact: &DeliveryFact) -> Result<Happened, Error> {
         let (step, act) = (self.step(work), fact.act().word());
-        let (what, is_done) = match fact {
-            DeliveryFact::Intended { what, .. } => (what, false),
-            DeliveryFact::Received { receipt, .. } => (receipt, true),
+        let (what, how) = match fact {
+            DeliveryFact::Intended { what, .. } => (what, "begins"),
+            DeliveryFact::Received { receipt, .. } => (receipt, "is done"),
         };
-        Ok(Happened::Delivery { step, act, is_done, what: self.reader.value(what)? })
+        Ok(Happened::Delivery { step, act, how, what: self.reader.value(what)? })
     }
 
     fn agent(&self, node: Option<NodeId>, act: &AgentAct) -> Result<Happened, Error> {

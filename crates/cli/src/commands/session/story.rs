@@ -77,12 +77,7 @@ pub(crate) fn told(what: &Happened) -> (String, Vec<String>) {
         Happened::CheckoutRemoved { name, by, because } => {
             (format!("worktree `{name}` was removed by {by}"), vec![because.clone()])
         }
-        Happened::Delivery { step, act, is_done, what } => {
-            let act = act.replace('_', " ");
-            let line =
-                if *is_done { format!("`{step}`: {act} is done") } else { format!("`{step}`: {act} begins") };
-            (line, vec![short(what)])
-        }
+        Happened::Delivery { step, act, how, what } => (delivery(step, act, how), vec![short(what)]),
         Happened::Continued { phase, text } => {
             (format!("asked for more (phase {phase})"), vec![text.clone()])
         }
@@ -346,4 +341,9 @@ const fn reported(kind: ReportKind) -> &'static str {
         ReportKind::HostRefused => "a host was not let through",
         ReportKind::Artifact => "the agent wrote an artifact",
     }
+}
+
+/// Something that others see.
+fn delivery(step: &StepId, act: &str, happens: &str) -> String {
+    format!("`{step}`: {} {happens}", act.replace('_', " "))
 }

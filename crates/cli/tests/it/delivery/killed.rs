@@ -83,7 +83,7 @@ fn heavy_a_delivery_that_is_killed_at_every_boundary_of_its_log_comes_to_the_sam
     assert_eq!(shop.delivered(&session)["outcome"], "delivered");
     let all = facts(&shop, &session);
     assert_eq!(all, 14);
-    let every = std::env::var("LONGHAUL_TEST_FULL").map_or(5, |_| 1);
+    let every = if longhaul_testkit::full() { 1 } else { 5 };
     for boundary in (1..=all).step_by(every) {
         let (shop, session) = ready();
         let mut runner = shop.runner(&session);

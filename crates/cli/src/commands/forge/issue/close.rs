@@ -20,7 +20,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
-    let issue = args.at.find(context)?.close_issue(args.number).map_err(Error::Forge)?;
+    let issue = args.at.find(context)?.close_issue(args.number).map_err(Error::from)?;
     context.output.row(IssueRow(&issue))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -23,7 +23,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let state = (!args.all).then_some(State::Open);
-    let issues = args.at.find(context)?.issues(state).map_err(Error::Forge)?;
+    let issues = args.at.find(context)?.issues(state).map_err(Error::from)?;
     context.output.rows(&issues.iter().map(IssueRow).collect::<Vec<_>>())?;
     if issues.is_empty() {
         context.output.say("no issue is open");

@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let (title, body, labels) = (args.title.clone(), args.body.clone(), args.labels.clone());
-    let issue = args.at.find(context)?.open_issue(&NewIssue { title, body, labels }).map_err(Error::Forge)?;
+    let issue = args.at.find(context)?.open_issue(&NewIssue { title, body, labels }).map_err(Error::from)?;
     context.output.row(IssueRow(&issue))?;
     Ok(ExitCode::SUCCESS)
 }

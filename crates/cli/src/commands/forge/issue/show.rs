@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
-    let issue = args.at.find(context)?.issue(args.number).map_err(Error::Forge)?;
+    let issue = args.at.find(context)?.issue(args.number).map_err(Error::from)?;
     let mut text =
         lines(&format!("#{} {} ({:?}, by {})", issue.number, issue.title, issue.state, issue.author), "");
     text += &lines(&issue.body, "  ");

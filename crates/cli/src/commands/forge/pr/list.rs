@@ -23,7 +23,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let state = (!args.all).then_some(PullState::Open);
-    let pulls = args.at.find(context)?.pulls(state).map_err(Error::Forge)?;
+    let pulls = args.at.find(context)?.pulls(state).map_err(Error::from)?;
     context.output.rows(&pulls.iter().map(PullRow).collect::<Vec<_>>())?;
     if pulls.is_empty() {
         context.output.say("no pull request is open");

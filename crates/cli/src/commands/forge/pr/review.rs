@@ -53,7 +53,7 @@ impl Row for ReviewRow {
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let verdict = if args.approve { ReviewVerdict::Approved } else { ReviewVerdict::ChangesRequested };
     let review = NewReview { verdict, body: args.body.clone() };
-    let review = args.at.find(context)?.review(args.number, &review).map_err(Error::Forge)?;
+    let review = args.at.find(context)?.review(args.number, &review).map_err(Error::from)?;
     context.output.row(ReviewRow(review))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -21,7 +21,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
-    let pull = args.at.find(context)?.pull(args.number).map_err(Error::Forge)?;
+    let pull = args.at.find(context)?.pull(args.number).map_err(Error::from)?;
     let mut text =
         lines(&format!("#{} {} ({}, by {})", pull.number, pull.title, state_word(&pull), pull.author), "");
     text += &lines(&format!("{} into {}", pull.head, pull.base), "");
