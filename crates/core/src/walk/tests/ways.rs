@@ -170,13 +170,6 @@ fn work_that_fails_with_nobody_to_see_it_parks_the_session() {
 }
 
 #[test]
-fn kinds_of_later_parts_park_with_a_clear_word() {
-    let text = head("steps:\n  - { id: look, spawn: { workflow: lh.review } }\n");
-    let play = Play::of(&text, &json!({}));
-    assert_eq!(play.at(), "parked:look");
-}
-
-#[test]
 fn a_workflow_goes_on_with_what_was_delivered_or_is_stale_and_never_with_anything_else() {
     let steps = |into: &str| {
         head(&format!(
