@@ -68,7 +68,7 @@ impl Demo {
     pub fn make(outside: &Settings, folder: &Path) -> Result<Self, Error> {
         let (project, home) = (folder.join("till"), folder.join("home"));
         let forge =
-            LocalForge::make(&folder.join("forge.git"), BRANCH, LocalForge::OURS).map_err(Error::Forge)?;
+            LocalForge::make(&folder.join("forge.git"), BRANCH, LocalForge::OURS)?;
         for (name, text) in PROJECT {
             write(&project.join(name), text)?;
         }
@@ -82,7 +82,7 @@ impl Demo {
         })?;
         let (title, body) = TICKET.split_once('\n').unwrap_or((TICKET, ""));
         let new = NewIssue { title: title.to_owned(), body: body.trim().to_owned(), labels: Vec::new() };
-        let ticket = forge.asked_by("a customer").open_issue(&new).map_err(Error::Forge)?.number;
+        let ticket = forge.asked_by("a customer").open_issue(&new)?.number;
         let demo = Self {
             folder: folder.to_owned(),
             settings: inside(outside, &home, project),
@@ -132,11 +132,11 @@ impl Demo {
     }
 
     pub fn ticket(&self) -> Result<Issue, Error> {
-        self.forge.issue(self.ticket).map_err(Error::Forge)
+        Ok(self.forge.issue(self.ticket)?)
     }
 
     pub fn pulls(&self) -> Result<Vec<Pull>, Error> {
-        self.forge.pulls(None).map_err(Error::Forge)
+        Ok(self.forge.pulls(None)?)
     }
 
     /// Starts what `longhaul run --issue` would start.

@@ -21,6 +21,7 @@ mod limits;
 mod log;
 mod mcp;
 mod models;
+mod pipelines;
 mod pipes;
 mod redacting;
 mod replacing;

@@ -68,7 +68,13 @@ fn every_reason_says_how_to_go_on() {
     for limit in limits {
         let reason = Exceeded { limit, cap: 2_000_000, used: 2_000_000, needs: 0 }.reason(id);
         assert_eq!(reason.code, limit.code().code());
-        assert!(reason.fix.contains(&format!("session resume {id} --budget ")), "{}", reason.fix);
+        let more = match limit {
+            Limit::TaskMoney => format!("task budget {id} money="),
+            Limit::Tokens | Limit::Time | Limit::Money | Limit::Turns | Limit::DayMoney => {
+                format!("session resume {id} --budget ")
+            }
+        };
+        assert!(reason.fix.contains(&more), "{}", reason.fix);
     }
     let reason = Exceeded { limit: Limit::Tokens, cap: 50_000, used: 48_200, needs: 3_000 }.reason(id);
     assert_eq!(

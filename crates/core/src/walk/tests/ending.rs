@@ -28,10 +28,10 @@ fn step_bound(step: &Step) -> u64 {
         | StepKind::Todo(Todo { steps, .. }) => bound(steps).saturating_mul(ITEMS),
         StepKind::Loop(Loop { max, steps, .. }) => bound(steps).saturating_mul(*max),
         StepKind::Routine(routine) => bound(&routine.steps),
+        StepKind::Parallel(_) => bound(step.kind.inner()),
         StepKind::Run(_)
         | StepKind::Gather(_)
         | StepKind::Gate(_)
-        | StepKind::Parallel(_)
         | StepKind::Spawn(_)
         | StepKind::Decide(_)
         | StepKind::Deliver(_) => 0,
