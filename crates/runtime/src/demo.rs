@@ -67,8 +67,7 @@ impl Demo {
     /// Makes all of it in an empty folder, and nothing outside of it.
     pub fn make(outside: &Settings, folder: &Path) -> Result<Self, Error> {
         let (project, home) = (folder.join("till"), folder.join("home"));
-        let forge =
-            LocalForge::make(&folder.join("forge.git"), BRANCH, LocalForge::OURS)?;
+        let forge = LocalForge::make(&folder.join("forge.git"), BRANCH, LocalForge::OURS)?;
         for (name, text) in PROJECT {
             write(&project.join(name), text)?;
         }

@@ -21,12 +21,26 @@ pub struct StoryTail {
     numbering: Numbering,
     /// Only what a fork may have to tell of again.
     kept: Vec<StoryEntry>,
+    telling: Telling,
 }
 
 impl StoryTail {
     pub fn of(session: SessionId) -> Self {
         let (steps, kept) = (BTreeMap::new(), Vec::new());
-        Self { session, after: Seq(0), steps, numbering: Numbering::new(session), kept }
+        Self {
+            session,
+            after: Seq(0),
+            steps,
+            numbering: Numbering::new(session),
+            kept,
+            telling: Telling::Events,
+        }
+    }
+
+    /// The same, with what was decided on the way.
+    #[must_use]
+    pub fn with_reasons(self) -> Self {
+        Self { telling: Telling::WithReasons, ..self }
     }
 }
 
@@ -47,8 +61,7 @@ impl Reader {
             let at = rfc3339(decision.at);
             let events = decision.readable_events::<SessionEvent>()?;
             for (index, event) in (0..).zip(events) {
-                teller
-                    .take(Told { seq: decision.seq.plus(index), at: at.clone(), event }, Telling::Events)?;
+                teller.take(Told { seq: decision.seq.plus(index), at: at.clone(), event }, tail.telling)?;
             }
             after = decision.last_seq();
             Ok(())
@@ -58,7 +71,14 @@ impl Reader {
             |entry: &&StoryEntry| matches!(entry.what, Happened::Finished { .. } | Happened::Refused { .. });
         teller.entries.extend(new.iter().filter(is_kept).cloned());
         let Teller { steps, numbering, entries, .. } = teller;
-        *tail = StoryTail { session: tail.session, after, steps, numbering, kept: entries };
+        *tail = StoryTail {
+            session: tail.session,
+            after,
+            steps,
+            numbering,
+            kept: entries,
+            telling: tail.telling,
+        };
         Ok(new)
     }
 }

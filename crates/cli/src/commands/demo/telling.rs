@@ -7,9 +7,12 @@ use longhaul_runtime::{Commands, Error, Happened, Reader, StoryTail};
 use serde_json::Value;
 
 use crate::error::CliError;
+use crate::output::count;
 
 /// The longest line that a step is told in.
-const WIDEST: usize = 100;
+const WIDEST: usize = 120;
+/// How an act of a delivery is told that is over.
+const DONE: &str = "is done";
 
 /// Somebody who tells the story while it happens.
 pub(super) struct Telling {
@@ -23,7 +26,7 @@ pub(super) struct Telling {
 impl Telling {
     pub(super) fn of(commands: &Commands, session: SessionId, began: Instant) -> Result<Self, CliError> {
         let reader = commands.reader().ok_or(Error::UnknownSession(session))?;
-        Ok(Self { reader, tail: StoryTail::of(session), began, at: None })
+        Ok(Self { reader, tail: StoryTail::of(session).with_reasons(), began, at: None })
     }
 
     pub(super) fn at(&self) -> Option<&str> {
@@ -48,57 +51,61 @@ impl Telling {
 
 /// The step, and what came of it.
 fn told(what: &Happened) -> Option<(&str, String)> {
-    match what {
-        Happened::WorkFinished { step, result } => Some((&step.0, result_in_words(result))),
-        Happened::Decided(ruled) => Some((&ruled.step.0, format!("{}: {}", ruled.decision, ruled.because))),
-        Happened::Delivery { step, act, is_done: true, .. } => Some((&step.0, format!("done: {act}"))),
-        Happened::GateOpened { step, question, .. } => Some((&step.0, format!("asks a person: {question}"))),
-        Happened::Parked { step, reasons } => {
-            Some((&step.0, reasons.first().map(|reason| reason.message.clone()).unwrap_or_default()))
-        }
-        _ => None,
+    if let Happened::WorkFinished { step, result } = what {
+        return Some((&step.0, result_in_words(result)));
     }
+    if let Happened::Decided(ruled) = what {
+        return Some((&ruled.step.0, format!("{}: {}", ruled.decision, ruled.because)));
+    }
+    if let Happened::Delivery { step, act, how, .. } = what {
+        return (*how == DONE).then(|| (step.0.as_str(), format!("done: {}", act.replace('_', " "))));
+    }
+    if let Happened::GateOpened { step, question, .. } = what {
+        return Some((&step.0, format!("asks a person: {question}")));
+    }
+    if let Happened::Parked { step, reasons } = what {
+        return Some((&step.0, reasons.first().map(|reason| reason.message.clone()).unwrap_or_default()));
+    }
+    None
 }
 
 fn result_in_words(result: &Value) -> String {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
     if let Some(children) = result["children"].as_array() {
-        let told: Vec<String> = children
-            .iter()
-            .map(|child| {
-                let found = child["result"]["findings"].as_array().map(|findings| match findings.len() {
-                    0 => "no findings".to_owned(),
-                    _ => findings
-                        .iter()
-                        .filter_map(|found| found["severity"].as_str())
-                        .collect::<Vec<_>>()
-                        .join(", "),
-                });
-                let said =
-                    found.or_else(|| text(&child["result"]["summary"])).or_else(|| text(&child["outcome"]));
-                let name = child["workflow"].as_str().unwrap_or_default();
-                format!("{}: {}", name.rsplit('.').next().unwrap_or(name), said.unwrap_or_default())
-            })
-            .collect();
-        return told.join("; ");
+        return children.iter().map(child_in_words).collect::<Vec<_>>().join("; ");
     }
     if let Some(checks) = result["checks"].as_array() {
-        let told: Vec<String> = checks
+        let told = |check: &Value| format!("{} {}", word(&check["name"]), word(&check["outcome"]));
+        return format!("on the merge result: {}", checks.iter().map(told).collect::<Vec<_>>().join(", "));
+    }
+    let value = &result["value"];
+    match (value["files"].as_array(), value["lines"].as_u64()) {
+        (Some(files), Some(changed)) => {
+            format!(
+                "{}, {}, as git sees it",
+                count(files.len() as u64, "changed file"),
+                count(changed, "line")
+            )
+        }
+        _ => format!("{}{}", word(&value["outcome"]), word(&result["outcome"])),
+    }
+}
+
+fn child_in_words(child: &Value) -> String {
+    let (name, result) = (word(&child["workflow"]), &child["result"]);
+    let said = match result["findings"].as_array().map(Vec::as_slice) {
+        Some([]) => "no findings".to_owned(),
+        Some(findings) => {
+            findings.iter().map(|found| word(&found["severity"])).collect::<Vec<_>>().join(", ")
+        }
+        None => ["summary", "interpretation", "because"]
             .iter()
-            .map(|check| {
-                format!(
-                    "{} {}",
-                    check["name"].as_str().unwrap_or_default(),
-                    check["outcome"].as_str().unwrap_or_default()
-                )
-            })
-            .collect();
-        return format!("on the merge result: {}", told.join(", "));
-    }
-    if let Some(files) = result["value"]["files"].as_array() {
-        return format!("{} changed files, {} lines, as git sees it", files.len(), result["value"]["lines"]);
-    }
-    text(&result["value"]["outcome"])
-        .or_else(|| text(&result["outcome"]))
-        .unwrap_or_else(|| "done".to_owned())
+            .find_map(|key| result[key].as_str())
+            .unwrap_or_else(|| word(&child["outcome"]))
+            .to_owned(),
+    };
+    format!("{}: {said}", name.rsplit('.').next().unwrap_or(name))
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
 }
