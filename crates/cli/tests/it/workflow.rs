@@ -73,11 +73,11 @@ fn without_anything_of_ones_own_the_bundled_ones_are_listed() {
         lh.quick-task                 [version]    ok     bundled  Quick task
         lh.refactor                   [version]    ok     bundled  Refactor
         lh.retrospective              [version]    ok     bundled  Retrospective
+        lh.review                     [version]    ok     bundled  Review
         lh.review.architecture        [version]    ok     bundled  Review: architecture
         lh.review.correctness         [version]    ok     bundled  Review: correctness
         lh.review.security            [version]    ok     bundled  Review: security
         lh.review.tests               [version]    ok     bundled  Review: tests
-        lh.review                     [version]    ok     bundled  Review
         lh.shaping                    [version]    ok     bundled  Shaping
         lh.spec                       [version]    ok     bundled  Specification
         lh.write-workflow             [version]    ok     bundled  Write a workflow

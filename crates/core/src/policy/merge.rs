@@ -199,8 +199,12 @@ fn blocking(result: &Value) -> Option<&str> {
 /// Another major version, or one that cannot be read as a version. What is new or gone has no version to compare.
 fn major(bump: &Bump) -> Option<String> {
     let (from, to) = (bump.from.as_deref()?, bump.to.as_deref()?);
-    let same = matches!((leading(from), leading(to)), (Some(from), Some(to)) if from == to);
-    (!same).then(|| format!("`{}` goes from {from} to {to}", bump.name))
+    (!is_compatible(from, to)).then(|| format!("`{}` goes from {from} to {to}", bump.name))
+}
+
+/// Whether both are of one major version.
+pub(super) fn is_compatible(from: &str, to: &str) -> bool {
+    matches!((leading(from), leading(to)), (Some(from), Some(to)) if from == to)
 }
 
 /// What must not change: the first number that is not zero, and the zeros before it.

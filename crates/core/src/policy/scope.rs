@@ -22,7 +22,11 @@ pub(super) fn rule(given: &Given<'_>) -> Ruling {
 
 fn read(given: &Given<'_>) -> Result<Case, String> {
     let (intent, change): (Intent, Change) = (given.read("intent")?, given.read("change")?);
-    let outside = change.paths().filter(|path| !declared(&intent, path)).map(str::to_owned).collect();
+    let mut outside: Vec<String> =
+        change.paths().filter(|path| !declared(&intent, path)).map(str::to_owned).collect();
+    // A file that was moved is told with both its paths, and where it was by itself.
+    outside.sort();
+    outside.dedup();
     Ok(Case { outside, files: change.files.len() })
 }
 

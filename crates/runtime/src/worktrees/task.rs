@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use longhaul_core::config::CheckoutConfig;
+use longhaul_core::policy::dependencies;
+use longhaul_core::policy::facts::Bump;
 use longhaul_core::session::{Rejection, Session};
 use longhaul_events::SessionId;
 use longhaul_git::{
-    Checkout, CheckoutKind, FileChange, FileStatus, ObjectId, Repository, Snapshots, TakeSnapshot,
+    ChangeSet, Checkout, CheckoutKind, FileChange, FileStatus, ObjectId, Repository, Snapshots, TakeSnapshot,
 };
 use serde_json::{Value, json};
 
@@ -116,7 +118,7 @@ impl TaskFiles {
         let change = self.snapshots.change(&self.wanted(&owner))?;
         let lines: u64 =
             change.files.iter().map(|file| file.added.unwrap_or(0) + file.removed.unwrap_or(0)).sum();
-        Ok(json!({
+        let mut seen = json!({
             "base": self.start.as_str(),
             "head": change.head.as_ref().map(ObjectId::as_str),
             "tree": change.tree.as_str(),
@@ -124,7 +126,46 @@ impl TaskFiles {
             "lines": lines,
             "is_empty": change.files.is_empty(),
             "commits": change.commits,
-        }))
+        });
+        if let Some(bumps) = self.dependencies(&change)? {
+            seen["dependencies"] = json!(bumps);
+        }
+        Ok(seen)
+    }
+
+    /// Which versions of others' code changed; nothing if one of the files that name them cannot be read.
+    fn dependencies(&self, change: &ChangeSet) -> Result<Option<Vec<Bump>>, Error> {
+        let mut all = Vec::new();
+        for file in &change.files {
+            let (path, from) =
+                (file.path.to_string_lossy(), file.from.as_ref().map(|from| from.to_string_lossy()));
+            let before = from.as_ref().unwrap_or(&path);
+            if !dependencies::named_in(&path) && !dependencies::named_in(before) {
+                continue;
+            }
+            let was = if file.status == FileStatus::Added {
+                None
+            } else {
+                Some(self.text_at(&self.start, before)?)
+            };
+            let is = if file.status == FileStatus::Deleted {
+                None
+            } else {
+                Some(self.text_at(&change.tree, &path)?)
+            };
+            // Too large, or no text: nobody can tell.
+            let (None | Some(Some(_)), None | Some(Some(_))) = (&was, &is) else { return Ok(None) };
+            let (was, is) = (was.flatten(), is.flatten());
+            let Some(bumps) = dependencies::bumps(&path, was.as_deref(), is.as_deref()) else {
+                return Ok(None);
+            };
+            all.extend(bumps);
+        }
+        Ok(Some(all))
+    }
+
+    fn text_at(&self, tree: &ObjectId, path: &str) -> Result<Option<String>, Error> {
+        Ok(self.snapshots.file_of(tree, path)?.and_then(|bytes| String::from_utf8(bytes).ok()))
     }
 
     /// The files as they are now, as a tree.
