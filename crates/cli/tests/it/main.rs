@@ -21,6 +21,7 @@ mod limits;
 mod log;
 mod mcp;
 mod models;
+mod pipeline;
 mod pipes;
 mod redacting;
 mod replacing;
