@@ -22,6 +22,7 @@ mod log;
 mod mcp;
 mod models;
 mod pipelines;
+mod pipeline;
 mod pipes;
 mod redacting;
 mod replacing;

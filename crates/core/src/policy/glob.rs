@@ -9,10 +9,9 @@ pub fn fits(pattern: &str, path: &str) -> bool {
     fits_parts(&wanted, &had)
 }
 
-/// Whether it names everything there is.
+/// Whether it bounds nothing: without a letter or a digit, what it says is that there are names.
 pub fn is_everything(pattern: &str) -> bool {
-    let pattern = pattern.trim().trim_start_matches("./").trim_matches('/');
-    matches!(pattern, "" | "." | "*" | "**" | "**/*" | "*/**" | "**/**")
+    !pattern.contains(char::is_alphanumeric)
 }
 
 /// A pattern that is used up names the folder that it led to, and so all below it.
@@ -92,7 +91,8 @@ mod tests {
 
     #[test]
     fn a_pattern_that_bounds_nothing_is_seen() {
-        assert!(["**", "*", ".", "./**", "**/*", "/", ""].iter().all(|pattern| is_everything(pattern)));
+        let everything = ["**", "*", ".", "./**", "**/*", "/", "", "?*", "**/?*", "**/*.*", "*/../**"];
+        assert!(everything.iter().all(|pattern| is_everything(pattern)));
         assert!(!["src/**", "*.md", "**/*.rs"].iter().any(|pattern| is_everything(pattern)));
     }
 }
