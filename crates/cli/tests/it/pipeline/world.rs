@@ -112,7 +112,8 @@ impl World {
     /// A person opens the gate, and what goes on then comes to rest.
     pub(super) fn approve(&self, session: &str) {
         let [_, _, gate] = self.gate(session);
-        let mut terminal = Terminal::start_in(&self.home, &self.home.join("till"), &["gate", "approve", &gate], &[]);
+        let mut terminal =
+            Terminal::start_in(&self.home, &self.home.join("till"), &["gate", "approve", &gate], &[]);
         terminal.wait_for("Type `approve` to confirm: ");
         terminal.type_text("approve\n");
         let (outcome, shown) = terminal.end();
