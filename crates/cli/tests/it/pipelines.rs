@@ -19,6 +19,7 @@ fn shop() -> Home {
     fs::create_dir_all(repository.join("tests")).unwrap();
     fs::write(repository.join("login.sh"), "test \"$1\" -gt 3\n").unwrap();
     fs::write(repository.join("billing.sh"), "exit 0\n").unwrap();
+    fs::write(repository.join("package.json"), r#"{"dependencies":{"pad":"^1.4.0"}}"#).unwrap();
     fs::write(repository.join("tests/run.sh"), "echo 1..1\nsh login.sh 3 && echo ok 1\n").unwrap();
     fs::write(repository.join(".longhaul/config.yml"), CHECK).unwrap();
     git(&repository, &["checkout", "--quiet", "-B", "main"]);
@@ -39,6 +40,10 @@ struct Cassette(Vec<Value>);
 impl Cassette {
     /// Classified as small, with an intent that names the script.
     fn new() -> Self {
+        Self::with_side_effects(&json!([]))
+    }
+
+    fn with_side_effects(side_effects: &Value) -> Self {
         let mut cassette = Self(Vec::new());
         cassette.complete(
             ("lh.classify", "classify"),
@@ -53,7 +58,7 @@ impl Cassette {
             1,
             &json!({
                 "kind": "intent", "interpretation": "Let the third attempt through as well", "scope": ["login.sh"],
-                "expected_files": ["login.sh"], "side_effects": [], "risks": [], "is_destructive": false,
+                "expected_files": ["login.sh"], "side_effects": side_effects, "risks": [], "is_destructive": false,
                 "confidence": "high",
             }),
         );
@@ -216,4 +221,16 @@ fn whoever_edits_the_checks_is_seen_at_once_and_is_checked_by_the_old_ones() {
     assert_eq!(main_of(&home), "test \"$1\" -gt 3\n");
     let checks: PathBuf = home.join("repo/.longhaul/config.yml");
     assert_eq!(fs::read_to_string(checks).unwrap(), CHECK);
+}
+
+#[test]
+fn another_major_version_of_a_dependency_is_left_to_a_person() {
+    let home = shop();
+    let mut cassette = Cassette::with_side_effects(&json!(["`package.json` asks for a newer `pad`"]));
+    cassette.codes(&format!("{MEND}; sed -i s/1.4.0/2.0.0/ package.json"));
+    cassette.reviews(1, &json!([]));
+    cassette.run(&home);
+    assert_eq!(gates(&home), ["handover"], "{}", why(&home));
+    assert!(why(&home).contains("`pad` goes from ^1.4.0 to ^2.0.0"), "{}", why(&home));
+    assert_eq!(main_of(&home), "test \"$1\" -gt 3\n");
 }
