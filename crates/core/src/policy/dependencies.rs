@@ -56,7 +56,7 @@ fn reader_of(path: &str) -> Option<fn(&str) -> Option<Versions>> {
         "package-lock.json" | "npm-shrinkwrap.json" => Some(package_lock),
         "go.mod" => Some(go_mod),
         "go.sum" => Some(go_sum),
-        _ if name.starts_with("requirements") && name.ends_with(".txt") => Some(requirements),
+        _ if glob::fits("requirements*.txt", &name) => Some(requirements),
         _ => None,
     }
 }
@@ -82,13 +82,13 @@ fn cargo_lock(text: &str) -> Option<Versions> {
     Some(versions)
 }
 
-/// Line by line: what is written over several lines counts as it stands, and any change of it is no version.
+/// Line by line: what is written over several lines cannot be read.
 fn cargo_toml(text: &str) -> Option<Versions> {
     let mut versions = Versions::new();
-    let mut section = String::new();
+    let mut section = "";
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if line.starts_with('[') {
-            section = line.trim_matches(['[', ']']).to_owned();
+            section = line.trim_matches(['[', ']']);
             continue;
         }
         let Some((at, alone)) = section.split_once("dependencies") else { continue };
@@ -97,6 +97,9 @@ fn cargo_toml(text: &str) -> Option<Versions> {
         }
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         let (key, value) = (key.trim(), value.trim());
+        if value.is_empty() || (value.starts_with('{') && !value.contains('}')) {
+            return None;
+        }
         match alone.strip_prefix('.') {
             Some(name) if key == "version" => add(&mut versions, name, quoted(value).unwrap_or(value)),
             Some(_) => {}
@@ -158,7 +161,7 @@ fn go_mod(text: &str) -> Option<Versions> {
             }
         }
     }
-    Some(versions)
+    (!inside).then_some(versions)
 }
 
 fn go_sum(text: &str) -> Option<Versions> {
@@ -264,6 +267,8 @@ mod tests {
         assert_eq!(bumps("yarn.lock", Some(""), Some("")), None);
         assert_eq!(bumps("package.json", Some("{"), Some("{}")), None);
         assert_eq!(bumps("requirements.txt", Some(""), Some("-r other.txt")), None);
+        assert_eq!(bumps("Cargo.toml", None, Some("[dependencies]\na = {\n  version = \"1\"\n}\n")), None);
+        assert_eq!(bumps("go.mod", None, Some("require (\n x/a v1.0.0\n")), None);
         assert_eq!(bumps("Cargo.lock", None, Some("")), Some(Vec::new()));
         assert!(named_in("web/package.json") && named_in("Cargo.lock") && !named_in("src/lock.rs"));
     }
