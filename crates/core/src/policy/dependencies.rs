@@ -51,12 +51,12 @@ fn reader_of(path: &str) -> Option<fn(&str) -> Option<Versions>> {
     let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
     match name.as_str() {
         "cargo.lock" => Some(cargo_lock),
-        "cargo.toml" => Some(cargo_toml),
+        "cargo.toml" => Some(|text| Some(cargo_toml(text))),
         "package.json" => Some(package_json),
         "package-lock.json" | "npm-shrinkwrap.json" => Some(package_lock),
-        "go.mod" => Some(go_mod),
+        "go.mod" => Some(|text| Some(go_mod(text))),
         "go.sum" => Some(go_sum),
-        _ if name.starts_with("requirements") && name.ends_with(".txt") => Some(requirements),
+        _ if name.starts_with("requirements") && name.strip_suffix(".txt").is_some() => Some(requirements),
         _ => None,
     }
 }
@@ -83,12 +83,12 @@ fn cargo_lock(text: &str) -> Option<Versions> {
 }
 
 /// Line by line: what is written over several lines counts as it stands, and any change of it is no version.
-fn cargo_toml(text: &str) -> Option<Versions> {
+fn cargo_toml(text: &str) -> Versions {
     let mut versions = Versions::new();
     let mut section = String::new();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if line.starts_with('[') {
-            section = line.trim_matches(['[', ']']).to_owned();
+            line.trim_matches(['[', ']']).clone_into(&mut section);
             continue;
         }
         let Some((at, alone)) = section.split_once("dependencies") else { continue };
@@ -103,7 +103,7 @@ fn cargo_toml(text: &str) -> Option<Versions> {
             None => add(&mut versions, key.trim_matches('"'), version_in(value)),
         }
     }
-    Some(versions)
+    versions
 }
 
 /// `"1.2"`, the version of `{ version = "1.2", … }`, or the whole where there is none.
@@ -141,7 +141,7 @@ fn package_lock(text: &str) -> Option<Versions> {
     Some(versions)
 }
 
-fn go_mod(text: &str) -> Option<Versions> {
+fn go_mod(text: &str) -> Versions {
     let mut versions = Versions::new();
     let mut inside = false;
     for line in text.lines().map(|line| line.split("//").next().unwrap_or_default().trim()) {
@@ -158,7 +158,7 @@ fn go_mod(text: &str) -> Option<Versions> {
             }
         }
     }
-    Some(versions)
+    versions
 }
 
 fn go_sum(text: &str) -> Option<Versions> {
