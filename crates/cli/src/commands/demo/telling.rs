@@ -95,8 +95,9 @@ fn result_in_words(result: &Value) -> String {
             .collect();
         return format!("on the merge result: {}", told.join(", "));
     }
-    if let Some(files) = result["value"]["files"].as_array() {
-        return format!("{} changed files, {} lines, as git sees it", files.len(), result["value"]["lines"]);
+    let change = &result["value"];
+    if let (Some(files), Some(lines)) = (change["files"].as_array(), change["lines"].as_u64()) {
+        return format!("changed as git sees it: files {}, lines {lines}", files.len());
     }
     text(&result["value"]["outcome"])
         .or_else(|| text(&result["outcome"]))
