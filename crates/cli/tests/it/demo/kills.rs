@@ -20,13 +20,16 @@ const PATIENCE: Duration = Duration::from_mins(4);
 /// How often one boundary is tried in full: a process that we do not stop may come one decision further before it is dead.
 const TRIES: u64 = 4;
 const AT_ONCE: usize = 2;
+/// What a rehearsal says when it makes a call again that was cut short. Such a turn is not one of the script's.
+const AGAIN: &str = "Trying again what was interrupted.";
 
 /// What a demo came to.
 #[derive(Debug, Clone, PartialEq)]
 struct Story {
     forge: Value,
     proof: Value,
-    /// How many turns were answered in each session, the fewest first. A turn that is asked twice would be one more.
+    /// How many turns of the script were answered in each session, the fewest first. One that is asked twice would be one
+    /// more.
     answered: Vec<usize>,
 }
 
@@ -58,9 +61,11 @@ fn play(boundary: Option<u64>) -> Told {
         if event["type"] == "delivery" && event["fact"]["fact"] == "intended" {
             delivering.insert(position);
         }
-        let did = &event["act"]["act"];
-        if row.stream.starts_with("session/") && (event["type"] == "opened" || *did == "answered") {
-            *answered.entry(row.stream).or_default() += usize::from(*did == "answered");
+        let act = &event["act"];
+        if act["act"] == "answered" && act["said"]["inline"] != AGAIN {
+            *answered.entry(row.stream).or_default() += 1;
+        } else if row.stream.starts_with("session/") {
+            answered.entry(row.stream).or_default();
         }
         Ok(())
     };
