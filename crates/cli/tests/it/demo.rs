@@ -82,9 +82,9 @@ impl Machine {
 
     fn assert_nothing_is_left(&self) {
         assert_eq!(self.processes(), [0; 0]);
-        assert_eq!(files(&self.temp()), [PathBuf::new(); 0]);
+        assert_eq!(files(&self.temp()), Vec::<PathBuf>::new());
         assert_eq!(fs::read_dir(self.temp()).unwrap().count(), 0);
-        assert_eq!(files(&self.home.join("user")), [PathBuf::new(); 0]);
+        assert_eq!(files(&self.home.join("user")), Vec::<PathBuf>::new());
         assert!(!self.home.longhaul_home().exists(), "the demo has an installation of its own");
     }
 }
@@ -190,7 +190,7 @@ fn heavy_what_is_kept_can_be_looked_at_with_the_commands_that_are_told() {
         .collect();
     assert!(said[0].contains("review") && said[0].contains("merge"), "{}", said[0]);
     assert!(said[1].contains("merged"), "{}", said[1]);
-    assert_eq!(files(&machine.home.join("user")), [PathBuf::new(); 0]);
+    assert_eq!(files(&machine.home.join("user")), Vec::<PathBuf>::new());
     assert_eq!(machine.processes(), [0; 0]);
 }
 

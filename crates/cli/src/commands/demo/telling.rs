@@ -77,7 +77,6 @@ fn result_in_words(result: &Value) -> String {
         let told = |check: &Value| format!("{} {}", word(&check["name"]), word(&check["outcome"]));
         return format!("on the merge result: {}", checks.iter().map(told).collect::<Vec<_>>().join(", "));
     }
-<<<<<<< HEAD
     let value = &result["value"];
     match (value["files"].as_array(), value["lines"].as_u64()) {
         (Some(files), Some(changed)) => {
@@ -88,11 +87,6 @@ fn result_in_words(result: &Value) -> String {
             )
         }
         _ => format!("{}{}", word(&value["outcome"]), word(&result["outcome"])),
-=======
-    let change = &result["value"];
-    if let (Some(files), Some(lines)) = (change["files"].as_array(), change["lines"].as_u64()) {
-        return format!("changed as git sees it: files {}, lines {lines}", files.len());
->>>>>>> s7-kills
     }
 }
 

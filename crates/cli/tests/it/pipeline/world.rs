@@ -144,8 +144,8 @@ impl World {
     /// What the last piece of the engine's own work with this key came to.
     pub(super) fn last_result(&self, session: &str, key: &str) -> Value {
         let rows = self.log(session);
-        let results = rows.iter().rev().map(|row| &row["event"]["result"]["inline"]);
-        let result = results.filter(|result| !result[key].is_null()).next();
+        let mut results = rows.iter().rev().map(|row| &row["event"]["result"]["inline"]);
+        let result = results.find(|result| !result[key].is_null());
         result.unwrap_or_else(|| panic!("no `{key}`: {}", self.why(session))).clone()
     }
 
