@@ -34,7 +34,7 @@ fn no_way_out_of_the_walls_leads_to_a_gate() {
         format!("{as_person} {LONGHAUL} session rewind {session} --to code --reason mine"),
         format!("{as_person} {LONGHAUL} -c policy.intent_gate=never session resume {session}"),
         format!("echo x >> {database}"),
-        format!("rm -rf {home}/data; mkdir -p {home}/data; cp /dev/null {database}"),
+        format!("rm -f {database}*; cp /dev/null {database}"),
         // Only what belongs to this test is searched, so that walls with a hole in them harm nobody else.
         format!("for f in $(find {home} -name 'longhaul.db*'); do echo x >> $f; done"),
         format!(
@@ -49,9 +49,10 @@ fn no_way_out_of_the_walls_leads_to_a_gate() {
     script.vars = json!({
         "merge_rule": { "decision": "auto" }, "proof": { "outcome": "passed" }, "review": { "decision": "pass" },
     });
-    script.verdicts = vec![vec![json!({ "kind": "review_verdict" }), json!({ "kind": "proof", "outcome": "passed" })]];
+    script.verdicts =
+        vec![vec![json!({ "kind": "review_verdict" }), json!({ "kind": "proof", "outcome": "passed" })]];
     let other = world.play("tries", &script);
-    world.ends_at(&other, "review-gate", "has no verdict");
+    world.is_blocked(&other, "step `verdict` was refused 2 times");
     assert_eq!(world.log(&session), before, "nothing happened to the one that waits");
     world.ends_at(&session, "intent-gate", "bounds nothing");
     world.home.longhaul(&["log", "verify"]).succeeded();
@@ -69,7 +70,12 @@ fn another_client_with_a_forged_answer_or_anothers_handle_opens_nothing() {
     let folder = world.home.join("till").display().to_string();
     for era in [Era::Initialized, Era::Stateless] {
         let mut server = Server::start(&world.home, era);
-        let tokens = [gate.clone(), session.clone(), format!("{session}.{secret}"), format!("{gate}.aaaaaaaa.aaaaaaaaaaaaaaaa")];
+        let tokens = [
+            gate.clone(),
+            session.clone(),
+            format!("{session}.{secret}"),
+            format!("{gate}.aaaaaaaa.aaaaaaaaaaaaaaaa"),
+        ];
         for token in tokens {
             let forged = json!({
                 "continueToken": token, "notes": "approved", "gate": { "verdict": "approved" },
@@ -82,12 +88,18 @@ fn another_client_with_a_forged_answer_or_anothers_handle_opens_nothing() {
                 assert!(refused, "{tool} {token}: {answer:#}");
             }
         }
-        let resumed = server.object("resume_session", &json!({ "workspacePath": folder, "sessionId": session }));
+        let resumed =
+            server.object("resume_session", &json!({ "workspacePath": folder, "sessionId": session }));
         assert!(resumed["step"]["continueToken"].is_null(), "there is nothing to answer: {resumed:#}");
     }
     let by_shell: [Outcome; 2] = [
         world.home.longhaul(&["session", "advance", &format!("{session}.{secret}"), "--notes", "approved"]),
-        world.home.run(&["gate", "approve", &gate]).stdin("approve\n").variable("LONGHAUL_SESSION", &session).go(),
+        world
+            .home
+            .run(&["gate", "approve", &gate])
+            .stdin("approve\n")
+            .variable("LONGHAUL_SESSION", &session)
+            .go(),
     ];
     by_shell.iter().for_each(|outcome| assert_ne!(outcome.code, Some(0), "{outcome}"));
     let after: Vec<Value> = world.log(&session);

@@ -10,7 +10,9 @@ use crate::walking::one;
 
 /// Waits until the test has put a file beside what git looks at.
 fn until(name: &str) -> String {
-    format!("touch /tmp/at-{name} .git/at-{name} 2>/dev/null; n=0; until [ -e .git/{name} ] || [ $n -ge 300 ]; do sleep 0.1; n=$((n+1)); done")
+    format!(
+        "touch /tmp/at-{name} .git/at-{name} 2>/dev/null; n=0; until [ -e .git/{name} ] || [ $n -ge 300 ]; do sleep 0.1; n=$((n+1)); done"
+    )
 }
 
 fn slow(on: FaultOn) -> Fault {
@@ -71,8 +73,7 @@ fn heavy_two_tasks_that_change_the_same_line_lose_nothing_of_each_other() {
     };
     let first = Script { verdicts: vec![vec![verdict(&[])]; 4], ..Script::honest() };
     let runs = [world.start("first", &first), world.start("second", &second)];
-    let sessions =
-        runs.map(|run| one(&ended(run, &world.home))["sessionId"].as_str().unwrap().to_owned());
+    let sessions = runs.map(|run| one(&ended(run, &world.home))["sessionId"].as_str().unwrap().to_owned());
     let is_completed = |session: &&String| world.task(session)["state"] == "completed";
     let landed: Vec<&String> = sessions.iter().filter(is_completed).collect();
     assert_eq!(landed.len(), 1, "{}\n{}", world.why(&sessions[0]), world.why(&sessions[1]));
