@@ -7,6 +7,7 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use longhaul_runtime::{EventRow, Reader};
 use longhaul_testkit::processes::kill;
 use longhaul_testkit::{full, times};
 use serde_json::Value;
@@ -52,7 +53,7 @@ fn play(boundary: Option<u64>) -> Told {
     let mut answered = BTreeMap::<String, usize>::new();
     let (mut boundaries, mut delivering, mut has_begun) = (BTreeSet::new(), BTreeSet::new(), false);
     let reader = machine.reader().unwrap();
-    let mut look = |row: longhaul_runtime::EventRow| {
+    let mut look = |row: EventRow| {
         let (event, position) = (&row.event, row.position.0);
         has_begun |= event["type"] == "driver_taken";
         if has_begun {
@@ -81,31 +82,43 @@ fn play(boundary: Option<u64>) -> Told {
 /// `None` if it had ended before.
 fn kill_at(machine: &Machine, boundary: u64) -> Option<u64> {
     let start = Instant::now();
-    let mut reader = None;
-    let mut runner = None;
+    let mut driver = None;
     while start.elapsed() < PATIENCE {
-        if runner.is_none() {
-            runner = machine.runner();
-        } else if reader.is_none() {
-            reader = machine.reader();
-        }
-        let now = reader.as_ref().map(|reader| reader.last_position().unwrap().0);
-        if let (Some(runner), Some(now), Some(reader)) = (runner, now, &reader) {
-            if is_gone(runner) {
+        if let Some((reader, process)) = &driver {
+            if is_gone(*process) {
                 return None;
             }
-            if now >= boundary {
-                assert!(kill(runner));
-                while !is_gone(runner) {
+            if last(reader) >= boundary {
+                assert!(kill(*process));
+                while !is_gone(*process) {
                     thread::yield_now();
                 }
-                return Some(reader.last_position().unwrap().0);
+                return Some(last(reader));
             }
+        } else {
+            driver = machine.reader().and_then(|reader| driver_of(&reader).map(|process| (reader, process)));
         }
         // tidy: another process is watched that must not know of it
         thread::sleep(LOOK_EVERY);
     }
     panic!("decision {boundary} never came");
+}
+
+fn last(reader: &Reader) -> u64 {
+    reader.last_position().unwrap().0
+}
+
+/// The process that has taken the lease. Others that were started meanwhile find nothing to do.
+fn driver_of(reader: &Reader) -> Option<u32> {
+    let mut driver = None;
+    let look = &mut |row: EventRow| {
+        if row.event["type"] == "driver_taken" {
+            driver = row.event["driver"]["process"].as_u64().and_then(|process| u32::try_from(process).ok());
+        }
+        Ok(())
+    };
+    reader.events(None, look).ok()?;
+    driver
 }
 
 fn is_gone(process: u32) -> bool {

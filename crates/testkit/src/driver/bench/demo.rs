@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args) -> Result<Vec<Bar>, Failure> {
 
 /// A demo that is under way.
 struct Demo {
-    folder: TempDir,
+    _folder: TempDir,
     process: Child,
     began: Instant,
 }
@@ -81,7 +81,7 @@ impl Demo {
         demo.args(["demo", "--json"]).args(more).env("TMPDIR", folder.path()).env("HOME", folder.path());
         let began = Instant::now();
         let process = demo.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
-        Ok(Self { folder, process, began })
+        Ok(Self { _folder: folder, process, began })
     }
 
     /// Waits for it, and says how many seconds it took and what it told.
@@ -95,10 +95,10 @@ impl Demo {
 
     /// The same, with a look at whose time it is.
     fn watched(self) -> Result<Shares, Failure> {
-        let (demo, folder) = (self.process.id(), self.folder.path().display().to_string());
+        let demo = self.process.id();
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
-            let watching = scope.spawn(|| watch(demo, &folder, &is_over));
+            let watching = scope.spawn(|| watch(demo, &is_over));
             let ended = self.end();
             is_over.store(true, Ordering::Relaxed);
             let shares = watching.join().map_err(|_| "nobody watched")?;
@@ -107,21 +107,22 @@ impl Demo {
     }
 }
 
-fn watch(demo: u32, folder: &str, is_over: &AtomicBool) -> Shares {
+fn watch(demo: u32, is_over: &AtomicBool) -> Shares {
     let mut shares = Shares::default();
-    let (mut before, mut runner) = (Instant::now(), None);
+    let mut before = Instant::now();
     while !is_over.load(Ordering::Relaxed) {
-        let begun = children(demo);
-        runner = runner.or_else(|| begun.iter().copied().find(|process| is_runner(*process, folder)));
-        let mut at_work: Vec<u32> = begun.into_iter().filter(|process| Some(*process) != runner).collect();
-        at_work.extend(runner.map(children).unwrap_or_default());
+        // More than one may have been started; those that have nothing to do end at once.
+        let (runners, mut at_work): (Vec<Process>, Vec<Process>) =
+            children(demo).into_iter().partition(Process::is_runner);
+        at_work.extend(runners.iter().flat_map(|runner| children(runner.id)));
         let took = before.elapsed();
         before = Instant::now();
-        let is_git = |process: &u32| name(*process) == "git";
-        let whose = match at_work.iter().all(is_git) {
-            _ if at_work.is_empty() => &mut shares.engine,
-            true => &mut shares.git,
-            false => &mut shares.commands,
+        let whose = if at_work.is_empty() {
+            &mut shares.engine
+        } else if at_work.iter().all(Process::is_git) {
+            &mut shares.git
+        } else {
+            &mut shares.commands
         };
         *whose += took;
         // tidy: looks at other processes from outside, seldom enough not to be what is measured
@@ -130,22 +131,34 @@ fn watch(demo: u32, folder: &str, is_over: &AtomicBool) -> Shares {
     shares
 }
 
-/// Whoever any thread of a process has started and that lives.
-fn children(process: u32) -> Vec<u32> {
+/// A process that lives, with the words that it was started with.
+struct Process {
+    id: u32,
+    words: Vec<u8>,
+}
+
+impl Process {
+    fn word(&self, nth: usize) -> Option<&[u8]> {
+        self.words.split(|byte| *byte == 0).nth(nth)
+    }
+
+    fn is_runner(&self) -> bool {
+        self.word(1) == Some(b"runner")
+    }
+
+    fn is_git(&self) -> bool {
+        self.word(0).is_some_and(|program| program.ends_with(b"git"))
+    }
+}
+
+/// Whoever any thread of a process has started and that lives. One that is dead has no words left: nobody has asked yet how
+/// it ended, and that is on us.
+fn children(process: u32) -> Vec<Process> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let of_thread =
         |thread: fs::DirEntry| fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-    let numbers =
-        |text: String| text.split_whitespace().filter_map(|word| word.parse().ok()).collect::<Vec<u32>>();
-    threads.map(of_thread).flat_map(numbers).collect()
-}
-
-fn is_runner(process: u32, folder: &str) -> bool {
-    let read = |name: &str| fs::read(format!("/proc/{process}/{name}")).unwrap_or_default();
-    read("cmdline").split(|byte| *byte == 0).nth(1) == Some(b"runner")
-        && String::from_utf8_lossy(&read("environ")).contains(folder)
-}
-
-fn name(process: u32) -> String {
-    fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default().trim().to_owned()
+    let ids = |text: String| text.split_whitespace().filter_map(|id| id.parse().ok()).collect::<Vec<u32>>();
+    let words = |id: u32| fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    let found = threads.map(of_thread).flat_map(ids).map(|id| Process { id, words: words(id) });
+    found.filter(|process| !process.words.is_empty()).collect()
 }
