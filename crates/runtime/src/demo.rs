@@ -6,6 +6,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use longhaul_core::config::SandboxLevel;
 use longhaul_core::trust::{FolderFile, folder_hash};
@@ -22,7 +23,7 @@ use crate::driving::{Drive, NewDrive, Script};
 use crate::error::Error;
 use crate::hiring::Assignee;
 use crate::places::Places;
-use crate::runner::is_dead;
+use crate::runner::{SessionLabel, is_dead};
 use crate::starting::NewWalk;
 use crate::system::{Settings, System};
 use crate::walling::WantedWalls;
@@ -52,6 +53,9 @@ const BY: &str = "longhaul demo";
 const HOME: &str = "LONGHAUL_HOME";
 const BRANCH: &str = "main";
 const LIMIT_BYTES: usize = 64 * 1024;
+/// How long the process of a session that is over may take to end, and how often it is looked for.
+const LAST_WORDS: Duration = Duration::from_secs(30);
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// What the demo works on, and where it lies.
 #[derive(Debug)]
@@ -178,6 +182,17 @@ impl Demo {
         let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
         let is_killed = pid.is_some_and(|pid| kill_process(pid, Signal::KILL).is_ok());
         Ok(is_killed.then_some(process))
+    }
+
+    /// Waits until nobody works for a session that is over. A folder that is taken away before is only taken away in part.
+    pub fn wait_for_end(&self, id: SessionId) -> Result<(), Error> {
+        let label = SessionLabel::of(id, &self.settings.places.data)?;
+        let start = Instant::now();
+        while label.is_alive() && start.elapsed() < LAST_WORDS {
+            // tidy: a process that ends tells nobody
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Ok(())
     }
 
     /// What the base branch of the forge has that it had not before.

@@ -16,6 +16,12 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
+/// Kills a process without a warning, and says whether it was there.
+pub fn kill(process: u32) -> bool {
+    let Ok(number) = i32::try_from(process) else { return false };
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(number), nix::sys::signal::Signal::SIGKILL).is_ok()
+}
+
 /// A tool that a test cannot do without, and the package that holds it.
 pub fn tool(name: &str, package: &str) -> Command {
     let folders = std::env::var_os("PATH").unwrap_or_default();

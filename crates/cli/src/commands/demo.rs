@@ -111,7 +111,9 @@ fn play(context: &Context, args: &Args, demo: &Demo, began: Instant) -> Result<E
     telling.tell(|line| output.say(line));
     let crash = crashing.and_then(|crashing| crashing.crash);
     drop(following);
-    Ok(Ended { system, commands, session: drive.session, crash, took: began.elapsed() })
+    let took = began.elapsed();
+    demo.wait_for_end(drive.session)?;
+    Ok(Ended { system, commands, session: drive.session, crash, took })
 }
 
 /// Kills once, when the change is being reviewed, and notes when somebody drives again.

@@ -93,26 +93,38 @@ fn each_setting_names_its_origin() {
     shows!(run.variable("LONGHAUL_RETENTION_DISK", "5G").go(), @r"
         exit 0
         --- stdout
-        KEY                     VALUE       ORIGIN
-        agents.default                      default
-        agents.tiers.light                  default
-        agents.tiers.standard               default
-        agents.tiers.heavy                  default
-        bindings                            default
-        budget.session.tokens   400k        default
-        budget.session.time     60m         default
-        budget.session.money    5usd        default
-        budget.session.turns    200         default
-        budget.task.money       20usd       default
-        budget.day.money        100usd      default
-        checkout.ports          0           default
-        retention.blobs         30d         [HOME]/home/config/config.yml:3
-        retention.disk          5G          $LONGHAUL_RETENTION_DISK
-        sandbox.accept_reduced  false       default
-        sandbox.caches                      default
-        sandbox.hosts                       default
-        sandbox.level           full        default
-        sandbox.network         allow-list  default
+        KEY                         VALUE                       ORIGIN
+        agents.default                                          default
+        agents.tiers.light                                      default
+        agents.tiers.standard                                   default
+        agents.tiers.heavy                                      default
+        bindings                                                default
+        budget.session.tokens       400k                        default
+        budget.session.time         60m                         default
+        budget.session.money        5usd                        default
+        budget.session.turns        200                         default
+        budget.task.money           20usd                       default
+        budget.day.money            100usd                      default
+        checkout.ports              0                           default
+        identity.coauthor           true                        default
+        identity.email                                          default
+        identity.name                                           default
+        identity.sign               inherit                     default
+        pipeline.default            lh.pipeline.feature         default
+        policy.intent_gate          vague                       default
+        policy.merge.auto           low                         default
+        policy.merge.freshness      disjoint                    default
+        policy.merge.method         squash                      default
+        policy.merge.never                                      default
+        policy.review.families      correctness,tests,security  default
+        policy.review.fix_attempts  3                           default
+        retention.blobs             30d                         [HOME]/home/config/config.yml:3
+        retention.disk              5G                          $LONGHAUL_RETENTION_DISK
+        sandbox.accept_reduced      false                       default
+        sandbox.caches                                          default
+        sandbox.hosts                                           default
+        sandbox.level               full                        default
+        sandbox.network             allow-list                  default
         --- stderr
     ");
     shows!(home.longhaul(&["config", "show", "--origin", "--json", "-c", "retention.blobs=1d"]), @r#"
@@ -130,6 +142,18 @@ fn each_setting_names_its_origin() {
         {"key":"budget.task.money","value":"20usd","origin":"default","about":"what a session and all that it leads to may cost"}
         {"key":"budget.day.money","value":"100usd","origin":"default","about":"what all sessions of a day (UTC) may cost"}
         {"key":"checkout.ports","value":"0","origin":"default","about":"how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on"}
+        {"key":"identity.coauthor","value":"true","origin":"default","about":"whether commits of a delivery name the agent as co-author"}
+        {"key":"identity.email","value":"","origin":"default","about":"whose address a delivery commits with; without one, that of git"}
+        {"key":"identity.name","value":"","origin":"default","about":"whose name a delivery commits with; without one, that of git"}
+        {"key":"identity.sign","value":"inherit","origin":"default","about":"whether a delivery signs its commit: `inherit` (as git is told to), `always` or `never`"}
+        {"key":"pipeline.default","value":"lh.pipeline.feature","origin":"default","about":"the workflow that `longhaul run GOAL` follows"}
+        {"key":"policy.intent_gate","value":"vague","origin":"default","about":"when a person looks at the intent before anything is written: `always`, `vague` or `never`"}
+        {"key":"policy.merge.auto","value":"low","origin":"default","about":"the risks whose changes may merge without asking anybody: some of `low,medium,high`"}
+        {"key":"policy.merge.freshness","value":"disjoint","origin":"default","about":"when a proof outlives a moved base: `strict` (never) or `disjoint` (no file is shared)"}
+        {"key":"policy.merge.method","value":"squash","origin":"default","about":"how changes are merged: `squash`, `merge` or `rebase`"}
+        {"key":"policy.merge.never","value":"","origin":"default","about":"paths that never merge by themselves, as `db/**,ops/*.tf`"}
+        {"key":"policy.review.families","value":"correctness,tests,security","origin":"default","about":"what reviews look for: some of `correctness,tests,security,architecture`"}
+        {"key":"policy.review.fix_attempts","value":"3","origin":"default","about":"how often findings are fixed before a person is asked"}
         {"key":"retention.blobs","value":"1d","origin":"--config","about":"how long `gc` keeps the large contents of closed sessions"}
         {"key":"retention.disk","value":"20G","origin":"default","about":"above this size of the data directory `doctor` and `gc` warn"}
         {"key":"sandbox.accept_reduced","value":"false","origin":"default","about":"whether level `reduced` will do where level `full` does not work"}

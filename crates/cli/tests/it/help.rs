@@ -43,6 +43,7 @@ fn every_command_is_listed_with_one_line() {
         exit 0
         --- stdout
         COMMAND                          ABOUT
+        longhaul demo                    See the whole story in under a minute: a ticket becomes a merged change with a proof
         longhaul init                    Look at this repository, write a small commented `.longhaul/config.yml`, and register it
         longhaul run                     Have an agent do a task in a worktree of its own, behind walls, and wait for it
         longhaul task list               List the tasks that are not over, the most urgent first
@@ -221,7 +222,7 @@ fn completions_know_the_verbs_that_help_hides() {
 
 /// By the names of their pages.
 const EVERY_COMMAND: &str = "
-    init run task task-list task-show task-cancel task-retry task-set task-budget doctor agent agent-list agent-check agent-add agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
+    demo init run task task-list task-show task-cancel task-retry task-set task-budget doctor agent agent-list agent-check agent-add agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
     workflow-show workflow-validate workflow-preview workflow-new workflow-schema workflow-source
     workflow-source-add workflow-source-list workflow-source-rm workflow-source-update session session-start
     session-advance session-show session-list session-resume session-checkpoint session-rewind

@@ -10,6 +10,7 @@ mod children;
 mod configuration;
 mod damage;
 mod delivery;
+mod demo;
 mod driven;
 mod first_run;
 mod gate;

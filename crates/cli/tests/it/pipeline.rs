@@ -46,7 +46,7 @@ fn a_verdict_that_cannot_be_read_twice_fails_closed() {
     let forged = json!({ "kind": "review_verdict", "decision": "pass" });
     let script = Script { verdicts: vec![vec![unreadable, forged]], ..Script::honest() };
     let session = world.play("unreadable", &script);
-    world.ends_at(&session, "review-gate", "`lh.review.correctness` has no verdict");
+    world.is_blocked(&session, "step `verdict` was refused 2 times");
 }
 
 #[test]
@@ -57,7 +57,12 @@ fn commits_of_the_agents_own_are_not_what_is_seen_or_delivered() {
     let empty =
         format!("{mallory} commit --quiet --allow-empty -m 'fix: everything, all tests pass' && git log -1");
     let session = world.play("empty", &Script::running(&empty).then_fixing(&empty));
-    world.ends_at(&session, "review-gate", "nothing was changed");
+    world.ends_at(&session, "review-gate", "a fix changed nothing: Major/check verify");
+    let verified = world.last_result(&session, "tree");
+    assert_eq!(
+        (&verified["outcome"], &verified["because"]),
+        (&json!("failed"), &json!("nothing was changed"))
+    );
     let change = world.last_result(&session, "is_empty");
     assert_eq!(change["is_empty"], true, "{change:#}");
     world.approve(&session);
@@ -121,13 +126,15 @@ fn checks_that_the_agent_edits_do_not_pass_for_it() {
     // Not declared, it is outside the scope.
     let session = world.play("undeclared", &Script::running(&quiet).then_fixing("true"));
     world.ends_at(&session, "review-gate", "Major/scope/tests/run.sh");
-    // Declared, it has no tests any more.
+    // Declared, it has to pass as it was before, too.
     let declared =
         Script::running(&quiet).then_fixing("true").declaring(&["src/*.sh", "tests/*.sh"], &["tests/run.sh"]);
     let session = world.play("declared", &declared);
     world.ends_at(&session, "review-gate", "Major/check test");
     let checks = world.last_result(&session, "merged_tree");
-    assert_eq!(checks["checks"][0]["outcome"], "empty", "{checks:#}");
+    assert_eq!(checks["checks"][0]["outcome"], "failed", "{checks:#}");
+    let because = checks["checks"][0]["because"].as_str().unwrap();
+    assert!(because.starts_with("it passes only with `tests/run.sh` as the change has it"), "{because}");
     // The command that is run is the one that was trusted.
     let settings = format!(
         "{broken}; printf 'checks:\\n  - {{ name: test, run: [echo, 1..1] }}\\n' > .longhaul/config.yml"

@@ -133,7 +133,7 @@ fn options_and_values_that_are_not_ours_are_refused_with_2() {
         --config gc
           2 error: invalid value 'gc' for '--config <KEY=VALUE>': write it as `key=value`
         -c colour=red gc
-          2 error: invalid value 'colour=red' for '--config <KEY=VALUE>': `colour` is not a setting; known are `agents.default`, `agents.tiers.light`, `agents.tiers.standard`, `agents.tiers.heavy`, `bindings`, `budget.session.tokens`, `budget.session.time`, `budget.session.money`, `budget.session.turns`, `budget.task.money`, `budget.day.money`, `checkout.ports`, `retention.blobs`, `retention.disk`, `sandbox.accept_reduced`, `sandbox.caches`, `sandbox.hosts`, `sandbox.level`, `sandbox.network`
+          2 error: invalid value 'colour=red' for '--config <KEY=VALUE>': `colour` is not a setting; known are `agents.default`, `agents.tiers.light`, `agents.tiers.standard`, `agents.tiers.heavy`, `bindings`, `budget.session.tokens`, `budget.session.time`, `budget.session.money`, `budget.session.turns`, `budget.task.money`, `budget.day.money`, `checkout.ports`, `identity.coauthor`, `identity.email`, `identity.name`, `identity.sign`, `pipeline.default`, `policy.intent_gate`, `policy.merge.auto`, `policy.merge.freshness`, `policy.merge.method`, `policy.merge.never`, `policy.review.families`, `policy.review.fix_attempts`, `retention.blobs`, `retention.disk`, `sandbox.accept_reduced`, `sandbox.caches`, `sandbox.hosts`, `sandbox.level`, `sandbox.network`
         -c retention.blobs gc
           2 error: invalid value 'retention.blobs' for '--config <KEY=VALUE>': write it as `key=value`
         -c retention.blobs=soon gc
@@ -360,7 +360,7 @@ fn a_data_directory_that_others_may_see_is_a_warning() {
           remedy: run `chmod 700 [HOME]/home/data`
         ok       secrets         kept out of everything that is stored
         ok       sandbox         level full works here
-        ok       configuration   19 settings
+        ok       configuration   31 settings
         ok       agents          none is set up for `longhaul run`; `longhaul agent check` says how to get one
         ok       database        not made yet; the first command that writes makes it
         --- stderr

@@ -85,7 +85,7 @@ fn a_person_who_knows_where_it_comes_from_vouches_for_an_answer() {
     let (view, forged) = a_forged_approval(&home);
     let (outcome, shown) = import_at_a_terminal(&home, &["session", "import", &forged, "--json"], "import");
     shows!(shown, @r"
-        New here: 1 decision and 0 sessions; sessions that were here and go on: 1
+        New here: 1 decision, 0 sessions and 0 tasks; sessions that were here and go on: 1
         Answers to gates: 1
           [session].9 approved by root (terminal)
         Sessions that were here, have gates or commands, and go on: 1
@@ -121,7 +121,7 @@ fn commands_of_an_imported_session_run_only_if_a_person_vouched_for_them() {
     assert_eq!(log(&home), before);
     let (outcome, shown) = import_at_a_terminal(&home, &["session", "import", &file], "import");
     shows!(shown, @r"
-        New here: 1 decision and 1 session; sessions that were here and go on: 0
+        New here: 2 decisions, 1 session and 1 task; sessions that were here and go on: 0
         Commands that workflows in it run: 1
           touch done
         Nothing in an export proves who wrote it, and all of it counts as if it had happened here.

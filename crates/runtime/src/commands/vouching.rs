@@ -30,9 +30,10 @@ pub(super) fn ask(seen: &Imported) -> Result<(), Error> {
 fn lines(seen: &Imported) -> Vec<String> {
     let Claims { answers, commands, doubtful, going_on } = &seen.claims;
     let mut lines = vec![format!(
-        "New here: {} and {}; sessions that were here and go on: {}",
+        "New here: {}, {} and {}; sessions that were here and go on: {}",
         count(seen.decisions, "decision"),
-        count(seen.streams, "session"),
+        count(seen.streams.saturating_sub(seen.new_tasks), "session"),
+        count(seen.new_tasks, "task"),
         seen.going_on,
     )];
     list(&mut lines, "Answers to gates", answers.iter().map(in_words));

@@ -2,6 +2,8 @@
 //!
 //! Nothing of it is the task's own checkout, and nothing of it stays.
 
+mod edited;
+
 use std::path::{Path, PathBuf};
 
 use longhaul_agent::tools::Walls as _;
@@ -158,7 +160,7 @@ impl<'a> Verification<'a> {
     }
 
     /// A check that fails is run once more, and then without the change.
-    fn one(&self, check: &Check, site: &Site<'_>, before: &mut Before<'a>) -> (Value, Judged) {
+    fn one(&self, check: &Check, site: &Site<'a>, before: &mut Before<'a>) -> (Value, Judged) {
         if check.run.is_empty() {
             let result = perform::undeclared(check);
             let because = "nobody declares it".to_owned();
@@ -176,7 +178,31 @@ impl<'a> Verification<'a> {
         {
             verdict = verification::judge_before(&verdict, &ran(&once(base)), check.empty);
         }
+        if verdict.outcome == CheckOutcome::Passed && !self.stop.is_stopped() {
+            verdict = self.unless_edited(verdict, check, site, before);
+        }
         (told(check, seen, &verdict), verdict)
+    }
+
+    /// A pass, unless it is the change itself that makes the check say so.
+    fn unless_edited(
+        &self,
+        passed: Judged,
+        check: &Check,
+        site: &Site<'a>,
+        before: &mut Before<'a>,
+    ) -> Judged {
+        let could_not = |because: String| Judged { outcome: CheckOutcome::CouldNotRun, because };
+        match self.edited_files(check) {
+            Err(because) => could_not(because),
+            Ok(names) if names.is_empty() => passed,
+            Ok(names) => match before.site(|| self.site("base", &self.merged.base)) {
+                Some(base) => self.judge_as_before(&passed, check, &names, &[site, base]),
+                None => {
+                    could_not("the change edits its files, and the base could not be checked out".to_owned())
+                }
+            },
+        }
     }
 
     /// Makes a checkout ready for checks, or says why it cannot be.

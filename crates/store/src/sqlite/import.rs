@@ -71,6 +71,8 @@ pub struct Imported {
     pub sessions: BTreeSet<SessionId>,
     /// Decisions about tasks, new here or not.
     pub tasks: u64,
+    /// How many of the new streams are tasks.
+    pub new_tasks: u64,
     pub streams: u64,
     /// Sessions that were here before and go on with it.
     pub going_on: u64,
@@ -279,6 +281,7 @@ impl Import<'_> {
             return Err(ImportError::Diverges { stream: stream.clone(), seq });
         }
         self.done.streams += u64::from(here.is_none());
+        self.done.new_tasks += u64::from(here.is_none() && decision.stream.starts_with("task/"));
         self.store(decision, redacted, here)
     }
 

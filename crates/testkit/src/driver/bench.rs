@@ -2,6 +2,7 @@
 
 mod append;
 mod cli;
+mod demo;
 mod many;
 mod mcp;
 mod memory;
@@ -62,6 +63,7 @@ const BENCHES: &[Bench] = &[
     Bench { names: rehearsal::TURN_NAMES, run: rehearsal::turns },
     Bench { names: rehearsal::GO_ON_NAMES, run: rehearsal::go_on },
     Bench { names: rehearsal::MANY_NAMES, run: rehearsal::many },
+    Bench { names: demo::NAMES, run: demo::run },
     Bench { names: models::TOKEN_NAMES, run: models::first_token },
     Bench { names: models::MEMORY_NAMES, run: models::session_memory },
     Bench { names: walk::PROCESS_NAMES, run: walk::processes },

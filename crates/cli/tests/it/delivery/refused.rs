@@ -74,11 +74,14 @@ fn without_an_identity_nothing_is_committed() {
     assert_eq!(shop.parked(&session).0, "delivery_could_not");
 }
 
+/// What is done to a proof before it counts.
+type Edit<'a> = &'a dyn Fn(&mut Value);
+
 #[test]
 fn rules_proofs_and_reviews_that_say_no_are_kept_to() {
     let failed = |proof: &mut Value| proof["outcome"] = json!("failed");
     let same = |_: &mut Value| {};
-    let cases: [(Value, &dyn Fn(&mut Value), &str, &str); 5] = [
+    let cases: [(Value, Edit<'_>, &str, &str); 5] = [
         (
             json!({ "decision": "never", "because": "it touches CI" }),
             &same,

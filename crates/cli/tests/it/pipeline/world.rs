@@ -90,7 +90,10 @@ impl World {
         let rows = self.home.longhaul(&["gate", "list", "--json"]).succeeded().rows();
         let ours = |row: &&Value| row["id"].as_str().is_some_and(|id| id.starts_with(session));
         let row = rows.iter().find(ours).unwrap_or_else(|| panic!("no gate: {}", self.why(session)));
-        ["step", "question", "id"].map(|key| row[key].as_str().unwrap().to_owned())
+        // A list shows the beginning of what is asked.
+        let whole =
+            one(&self.home.longhaul(&["gate", "show", row["id"].as_str().unwrap(), "--json"]).succeeded());
+        ["step", "question", "id"].map(|key| whole[key].as_str().unwrap().to_owned())
     }
 
     /// It waits for a person at this step, who is told this, and nothing was merged.
@@ -98,6 +101,14 @@ impl World {
         let [at, question, _] = self.gate(session);
         assert_eq!(at, step, "{question}\n{}", self.why(session));
         assert!(question.contains(told), "`{told}` is not said: {question}");
+        self.nothing_is_merged();
+    }
+
+    /// A session below it is blocked until a person has looked, and nothing was merged.
+    pub(super) fn is_blocked(&self, session: &str, told: &str) {
+        let task = self.task(session);
+        let outcome = task["outcome"].to_string();
+        assert!(task["state"] == "waits" && outcome.contains(told), "{outcome}\n{}", self.why(session));
         self.nothing_is_merged();
     }
 
@@ -144,8 +155,8 @@ impl World {
     /// What the last piece of the engine's own work with this key came to.
     pub(super) fn last_result(&self, session: &str, key: &str) -> Value {
         let rows = self.log(session);
-        let results = rows.iter().rev().map(|row| &row["event"]["result"]["inline"]);
-        let result = results.filter(|result| !result[key].is_null()).next();
+        let mut results = rows.iter().rev().map(|row| &row["event"]["result"]["inline"]);
+        let result = results.find(|result| !result[key].is_null());
         result.unwrap_or_else(|| panic!("no `{key}`: {}", self.why(session))).clone()
     }
 
