@@ -25,9 +25,9 @@ fn a_reviewer_who_keeps_finding_something_ends_at_a_person() {
     let session = world.play("rounds", &rounds);
     world.ends_at(&session, "review-gate", "all 3 attempts are used up, and still Critical: there is a leak");
     assert!(world.gate(&session)[1].contains("A second reviewer says: I looked."));
-    // Even a person's word there only lets it be shown: who merges is asked once more.
+    // Even a person's word there only lets it be shown: it does not merge here.
     world.approve(&session);
-    world.ends_at(&session, "merge-gate", "the proof");
+    world.ends_at(&session, "handover", "the proof failed");
 
     let twice = Script {
         verdicts: ["a race", "a race"].map(critical).into(),
@@ -63,7 +63,7 @@ fn commits_of_the_agents_own_are_not_what_is_seen_or_delivered() {
         (&verified["outcome"], &verified["because"]),
         (&json!("failed"), &json!("nothing was changed"))
     );
-    let change = world.last_result(&session, "is_empty");
+    let change = world.change(&session);
     assert_eq!(change["is_empty"], true, "{change:#}");
     world.approve(&session);
     assert_ne!(world.task(&session)["state"], "completed", "{}", world.why(&session));
@@ -84,7 +84,7 @@ fn commits_of_the_agents_own_are_not_what_is_seen_or_delivered() {
          mkdir -p .git/info; echo 'secret.sh' >> .git/info/exclude; echo 'exit 0' > secret.sh; true";
     let session = world.play("hidden", &Script::running(hidden).then_fixing("true"));
     world.ends_at(&session, "review-gate", "a fix changed nothing");
-    let change = world.last_result(&session, "is_empty");
+    let change = world.change(&session);
     let paths: Vec<&Value> = change["files"].as_array().unwrap().iter().map(|file| &file["path"]).collect();
     assert!(paths.contains(&&json!("src/discount.sh")), "{change:#}");
     assert!(paths.contains(&&json!("secret.sh")), "{change:#}");
@@ -139,8 +139,8 @@ fn checks_that_the_agent_edits_do_not_pass_for_it() {
     let settings = format!(
         "{broken}; printf 'checks:\\n  - {{ name: test, run: [echo, 1..1] }}\\n' > .longhaul/config.yml"
     );
-    let script =
-        Script::running(&settings).declaring(&["src/*.sh"], &[".longhaul/config.yml", "src/discount.sh"]);
+    let script = Script::running(&settings)
+        .declaring(&["src/*.sh", ".longhaul/*"], &[".longhaul/config.yml", "src/discount.sh"]);
     let session = world.play("settings", &script.then_fixing("true"));
     let [step, question, _] = world.gate(&session);
     assert_eq!(step, "recheck-gate", "{question}");

@@ -85,9 +85,11 @@ impl Fault {
             (FaultAct::RateLimit, _) => Err(Failure::RateLimit { seconds: Some(0) }),
             (FaultAct::Slow, _) => {
                 // Whoever waits for this moment sees it by the file.
-                let _ = fs::write(folder.join("slow"), format!("{:?}\n", self.on));
+                let seen_by = folder.join("slow");
+                let _ = fs::write(&seen_by, format!("{:?}\n", self.on));
                 // tidy: being slow is what it is for
                 thread::sleep(Duration::from_millis(self.ms));
+                let _ = fs::remove_file(seen_by);
                 Ok(())
             }
         }

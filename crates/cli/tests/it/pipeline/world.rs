@@ -160,6 +160,13 @@ impl World {
         result.unwrap_or_else(|| panic!("no `{key}`: {}", self.why(session))).clone()
     }
 
+    /// The change as the engine's rules saw it last.
+    pub(super) fn change(&self, session: &str) -> Value {
+        let rows = self.log(session);
+        let mut given = rows.iter().rev().map(|row| &row["event"]["given"]["inline"]["with"]["change"]);
+        given.find(|change| change.is_object()).unwrap().clone()
+    }
+
     pub(super) fn proof(&self, session: &str) -> Value {
         let shown = self.home.longhaul(&["proof", "show", session, "--format", "json"]).succeeded();
         serde_json::from_str(&shown.stdout).unwrap()
