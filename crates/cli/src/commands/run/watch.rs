@@ -36,16 +36,13 @@ struct Lines {
 impl Watch {
     pub(super) fn start(commands: &Commands, session: SessionId) -> Result<Self, CliError> {
         let reader = commands.reader().ok_or(Error::UnknownSession(session))?;
-        let how = match terminal::room_of_stderr().filter(|_| can_move_the_cursor()) {
-            Some(_) => {
-                let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-                bar.set_style(ProgressStyle::with_template("{msg}").expect("it is well formed"));
-                How::Picture { bar, tail: ProgressTail::of(session) }
-            }
-            None => {
-                let (own, tail) = (Showing::of(session), ProgressTail::of(session));
-                How::Lines(Lines { own, tail, below: BTreeMap::new() })
-            }
+        let how = if terminal::room_of_stderr().is_some() && can_move_the_cursor() {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            bar.set_style(ProgressStyle::with_template("{msg}").expect("it is well formed"));
+            How::Picture { bar, tail: ProgressTail::of(session) }
+        } else {
+            let (own, tail) = (Showing::of(session), ProgressTail::of(session));
+            How::Lines(Lines { own, tail, below: BTreeMap::new() })
         };
         Ok(Self { reader, how })
     }
