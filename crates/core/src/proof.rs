@@ -4,7 +4,7 @@
 //! agent says of its own work may become an outcome here.
 
 mod assemble;
-mod fresh;
+mod carried;
 mod judge;
 mod render;
 mod sources;
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use assemble::{Record, assemble};
-pub use fresh::{Fresh, Now, carried, is_fresh};
+pub use carried::carried;
 pub use judge::{Unfit, read};
 pub use render::{markdown, text};
 pub use sources::Sources;

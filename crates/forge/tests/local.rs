@@ -204,9 +204,18 @@ fn faults_happen_before_or_after_the_effect_as_often_as_was_said() {
         world.forge.set_faults(&[fault(FaultMoment::Before, act)]).unwrap();
         assert!(is_so(&open().unwrap_err()), "{act:?}");
     }
-    world.forge.set_faults(&[fault(FaultMoment::Before, FaultAct::Slow)]).unwrap();
-    assert!(open().is_ok());
-    assert!(world.forge.folder().join("slow").exists());
+    let slow = Fault { ms: 500, ..fault(FaultMoment::Before, FaultAct::Slow) };
+    world.forge.set_faults(&[slow]).unwrap();
+    let seen_by = world.forge.folder().join("slow");
+    std::thread::scope(|scope| {
+        let opening = scope.spawn(open);
+        while !seen_by.exists() {
+            assert!(!opening.is_finished(), "nobody could see that it is slow");
+            std::thread::yield_now();
+        }
+        assert!(opening.join().unwrap().is_ok());
+    });
+    assert!(!seen_by.exists(), "it is over");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use longhaul_events::{CheckoutKind, SessionId};
 use crate::children::NewChild;
 use crate::commands::Commands;
 use crate::driving::{Drive, NewDrive};
-use crate::error::Error;
+use crate::error::{Error, TaskError};
 use crate::hiring::Assignee;
 use crate::runner::{Assignment, Who};
 use crate::system::System;
@@ -20,6 +20,9 @@ impl System {
         let parent = commands.load_session(parent)?;
         if parent.closed.is_some() {
             return Err(Rejection::Closed.into());
+        }
+        if let Some(because) = commands.refusal_below(parent.id, 1)? {
+            return Err(TaskError::NoMoreBelow(because).into());
         }
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;

@@ -28,6 +28,8 @@ use crate::worktrees::{NewWorktree, SecretFiles};
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long a runner has to begin before another is started.
 const START_AGAIN: Duration = Duration::from_secs(1);
+/// How long a runner may be without a lease between two pieces of work.
+const BETWEEN: Duration = Duration::from_millis(250);
 /// How long an agent may take to end when its session is over; it is ended by then.
 const LAST_WORDS: Duration = Duration::from_secs(30);
 /// How many runners may come to nothing one after another.
@@ -156,7 +158,7 @@ impl System {
             if is_stopping {
                 let seen = stop_seen.get_or_insert_with(Instant::now);
                 self.see_to_stop(commands, &session, seen.elapsed())?;
-            } else if runners.is_one_wanted(&session, commands.come_below(&session)?) {
+            } else if runners.is_one_wanted(&session, commands.come_below(&session)?, Instant::now()) {
                 runners.count(id).map_err(|error| self.or_full_disk(error))?;
                 // A runner that cannot store anything gets nowhere, however often it is started.
                 if runners.in_vain >= SEVERAL_IN_VAIN {
@@ -224,8 +226,10 @@ impl System {
 /// The runners that somebody who follows has started.
 #[derive(Debug, Default)]
 struct Runners {
-    /// When the newest was started, unless it was seen at work since.
+    /// When the newest was started.
     started: Option<Instant>,
+    /// When one was last seen at work. One that is between two pieces of work holds no lease for a moment.
+    at_work: Option<Instant>,
     /// How many were started since the session last got on.
     in_vain: u32,
     /// Where it was then, and how many turns it had taken. A runner that only comes and goes changes neither.
@@ -234,16 +238,20 @@ struct Runners {
 
 impl Runners {
     /// `below` tells how far those below it have come.
-    fn is_one_wanted(&mut self, session: &Session, below: u64) -> bool {
+    fn is_one_wanted(&mut self, session: &Session, below: u64, now: Instant) -> bool {
         let got_to = (session.node(), session.spent.turns, below);
         if got_to != self.got_to {
             self.got_to = got_to;
             self.in_vain = 0;
         }
-        if session.lease.is_some() {
-            self.started = None;
+        if is_driven(session) {
+            self.at_work = Some(now);
+            return false;
         }
-        !is_driven(session) && self.started.is_none_or(|started| started.elapsed() >= START_AGAIN)
+        let is_over = |since: Option<Instant>, pause| since.is_none_or(|at| now.duration_since(at) >= pause);
+        // Whoever did not let go of a lease is dead, and nobody need wait.
+        let is_gone = session.lease.is_some() || is_over(self.at_work, BETWEEN);
+        is_gone && is_over(self.started, START_AGAIN)
     }
 
     fn count(&mut self, id: SessionId) -> Result<(), Error> {
@@ -303,9 +311,11 @@ mod tests {
             let (epoch, expires_at) = (Epoch(epoch), Timestamp(1));
             let driver = Driver { host: "here".to_owned(), process: 1, started: None };
             session.apply(&SessionEvent::DriverTaken { epoch, driver, expires_at });
-            runners.is_one_wanted(&session, 0);
+            let now = Instant::now();
+            assert!(!runners.is_one_wanted(&session, 0, now), "one is at work");
             session.apply(&SessionEvent::DriverReleased { epoch });
-            assert!(runners.is_one_wanted(&session, 0));
+            assert!(!runners.is_one_wanted(&session, 0, now), "it may be between two pieces of work");
+            assert!(runners.is_one_wanted(&session, 0, now + START_AGAIN));
             runners.count(id)
         };
         for epoch in 1..=u64::from(MOST_IN_VAIN) {

@@ -22,6 +22,10 @@ use crate::workers::{WORKER, is_worker};
 
 /// More sessions are never one above the other; an import may claim anything.
 const MOST_LEVELS: usize = 64;
+/// How far below the session that a person started there may be others.
+const DEEPEST: usize = 3;
+/// How many sessions a task may have below its first.
+const MOST: usize = 60;
 
 /// A session that a step starts, as it goes on record before it is opened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,6 +100,24 @@ impl WaitsFor {
 }
 
 impl Commands {
+    /// Why so many more sessions are not started below one; `None` if they may be.
+    pub(crate) fn refusal_below(&self, id: SessionId, wanted: usize) -> Result<Option<String>, Error> {
+        let Some(reader) = self.reader().filter(|_| wanted > 0) else { return Ok(None) };
+        let family = reader.family(id)?;
+        if family.depth + 1 > DEEPEST {
+            return Ok(Some(format!(
+                "no session is started more than {DEEPEST} levels below the first of a task"
+            )));
+        }
+        let is_too_much = family.children + wanted > MOST;
+        Ok(is_too_much.then(|| {
+            format!(
+                "the task has had {} sessions below its first, {wanted} more are wanted, and {MOST} are the most",
+                family.children
+            )
+        }))
+    }
+
     pub(crate) fn session_if_there(&self, id: SessionId) -> Result<Option<Session>, Error> {
         match self.load_session(id) {
             Ok(session) => Ok(Some(session)),

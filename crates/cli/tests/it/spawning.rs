@@ -101,3 +101,19 @@ fn what_is_spawned_below_a_session_is_part_of_its_task_and_ends_with_it() {
     let refused = home.run(&late).inside("repo").go();
     assert_eq!(refused.code, Some(3), "nothing starts below what is over: {refused}");
 }
+
+#[test]
+fn nothing_is_spawned_too_far_below() {
+    let home = counting(ENDLESS);
+    let mut above = spawn(&home, &[]);
+    for _ in 0..3 {
+        above = spawn(&home, &["--parent", &above]);
+    }
+    let cassette = home.join("run.yml").display().to_string();
+    let words =
+        ["spawn", "--workflow", "team.count", "--goal", "x", "--parent", &above, "--cassette", &cassette];
+    let refused = home.run(&words).inside("repo").go();
+    assert_eq!(refused.code, Some(3), "{refused}");
+    assert!(refused.stderr.contains("more than 3 levels below the first of a task"), "{refused}");
+    home.longhaul(&["stop", "--all", "--now"]).succeeded();
+}

@@ -44,6 +44,16 @@ pub struct Moved {
     pub change_files: BTreeSet<String>,
 }
 
+impl Moved {
+    /// A file of the change that the base touched too, or where it has a folder now.
+    fn shared(&self) -> Option<&String> {
+        let is_above =
+            |above: &str, below: &str| below.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
+        let shares = |one: &str, other: &str| one == other || is_above(one, other) || is_above(other, one);
+        self.change_files.iter().find(|file| self.base_files.iter().any(|other| shares(file, other)))
+    }
+}
+
 impl ProofSeen {
     /// What a proof is worth where it says that everything passed.
     pub fn judge(proof: Option<&Value>, moved: Option<&Moved>, freshness: Freshness) -> Self {
@@ -62,8 +72,7 @@ impl ProofSeen {
         if moved.base == proven.base {
             return Self::Fresh;
         }
-        let shared: Vec<&String> = moved.base_files.intersection(&moved.change_files).collect();
-        match (freshness, shared.first()) {
+        match (freshness, moved.shared()) {
             (Freshness::Strict, _) => Self::Stale("the base moved since the proof was made".to_owned()),
             (Freshness::Disjoint, Some(file)) => {
                 Self::Stale(format!("the base moved since the proof was made, and `{file}` changed in both"))
@@ -113,9 +122,14 @@ mod tests {
             assert!(matches!(judge(&proof, &edited, freshness), ProofSeen::Stale(_)));
             let torn = Moved { tree_on_proven_base: None, ..moved("b1", &[]) };
             assert!(matches!(judge(&proof, &torn, freshness), ProofSeen::Stale(_)));
-            assert!(matches!(judge(&proof, &moved("b2", &["b"]), freshness), ProofSeen::Stale(_)));
+            for shared in ["b", "b/in"] {
+                assert!(matches!(judge(&proof, &moved("b2", &[shared]), freshness), ProofSeen::Stale(_)));
+            }
         }
         assert!(matches!(judge(&proof, &moved("b2", &["c"]), Freshness::Strict), ProofSeen::Stale(_)));
-        assert!(matches!(judge(&proof, &moved("b2", &["c"]), Freshness::Disjoint), ProofSeen::Carried(_)));
+        assert!(matches!(
+            judge(&proof, &moved("b2", &["c", "bb"]), Freshness::Disjoint),
+            ProofSeen::Carried(_)
+        ));
     }
 }

@@ -1,4 +1,4 @@
-//! Secrets in what a change adds: known values, our own rules, and a maintained set of rules of others.
+//! Secrets in what a change adds: known values, our own rules, and a set of rules of others.
 //!
 //! A finding says where and by which rule, never what.
 

@@ -25,6 +25,8 @@ pub(super) struct MergeRecord {
     pub(super) commit: ObjectId,
     pub(super) head: ObjectId,
     pub(super) tree: Option<ObjectId>,
+    /// The base as it was before.
+    pub(super) onto: Option<ObjectId>,
     /// What was to be there.
     expected: Option<ObjectId>,
 }
@@ -266,7 +268,7 @@ impl Delivery<'_> {
         let address = self.ground.forge()?.address();
         let (session, branch) = (self.ground.session().to_string(), &self.ground.place.own.base_branch);
         let tip = self.ground.snapshots.bring_branch(&session, &address, branch)?;
-        let mut merged = MergeRecord { commit, head, tree: None, expected: id("tree") };
+        let mut merged = MergeRecord { commit, head, tree: None, onto: None, expected: id("tree") };
         self.seen_merged = Some(self.compared(&mut merged, &tip)?);
         self.commit = Some(merged.head.clone());
         self.merged = Some(merged);
@@ -285,13 +287,14 @@ impl Delivery<'_> {
         }
         let tree = snapshots.tree_of_commit(commit)?;
         merged.tree = Some(tree.clone());
+        merged.onto = snapshots.first_parent(commit)?;
         if merged.expected.as_ref() == Some(&tree) {
             return Ok(MergedSeen::AsProven);
         }
         // A forge that cannot hold to a base may have merged onto a newer one.
-        if let Some(base) = snapshots.first_parent(commit)?
-            && snapshots.join(&place.base, &self.ground.change, &base)? == Joined::Tree(tree.clone())
-            && self.ground.holds_on(&base)
+        if let Some(base) = &merged.onto
+            && snapshots.join(&place.base, &self.ground.change, base)? == Joined::Tree(tree.clone())
+            && self.ground.holds_on(base)
         {
             return Ok(MergedSeen::AsProven);
         }

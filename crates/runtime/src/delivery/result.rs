@@ -33,8 +33,8 @@ impl Delivery<'_> {
             value["pull_request"] = json!({ "number": pull.number, "url": pull.url });
         }
         if let Some(merged) = &self.merged {
-            let tree = merged.tree.as_ref().map(ObjectId::as_str);
-            value["merged"] = json!({ "commit": merged.commit.as_str(), "tree": tree });
+            let [tree, onto] = [&merged.tree, &merged.onto].map(|id| id.as_ref().map(ObjectId::as_str));
+            value["merged"] = json!({ "commit": merged.commit.as_str(), "tree": tree, "onto": onto });
         }
         if is_done(DeliveryAct::Close) {
             value["closed"] = json!(self.ground.ticket);

@@ -50,6 +50,8 @@ pub enum TaskError {
         "the var `proof` of task {task} is no proof: {problem}; its pipeline has to gather it with `kind: proof`"
     )]
     BadProof { task: TaskId, problem: String },
+    #[error("{0}, so nothing was started; let a session above do it")]
+    NoMoreBelow(String),
 }
 
 impl TaskError {
@@ -66,7 +68,8 @@ impl TaskError {
             | Self::BadBudget { .. }
             | Self::NotPaid { .. }
             | Self::NoProof { .. }
-            | Self::BadProof { .. } => "E0251",
+            | Self::BadProof { .. }
+            | Self::NoMoreBelow(_) => "E0251",
         }
     }
 
@@ -86,7 +89,8 @@ impl TaskError {
             | Self::Elsewhere { .. }
             | Self::NotPaid { .. }
             | Self::NoProof { .. }
-            | Self::BadProof { .. } => Kind::Refused,
+            | Self::BadProof { .. }
+            | Self::NoMoreBelow(_) => Kind::Refused,
             Self::Damaged { .. } => Kind::Environment,
         }
     }

@@ -1,7 +1,7 @@
 //! Tasks as they are shown: what was asked for, how far it is, and what it cost with all that it led to.
 
 use longhaul_core::outcome::Live;
-use longhaul_core::proof::Proof;
+use longhaul_core::proof::{Proof, carried};
 use longhaul_core::session::Spent;
 use longhaul_core::task::{Newest, Task, TaskState};
 use longhaul_core::time::rfc3339;
@@ -15,6 +15,8 @@ use crate::trees::{WaitsFor, waits_for};
 
 /// The var that holds what was proven.
 const PROOF: &str = "proof";
+/// What became of its merge.
+const LANDED: &str = "landed";
 
 /// How many of several that fit are named.
 const MOST_NAMED: usize = 5;
@@ -118,12 +120,24 @@ impl Reader {
         session.vars.get(name).map(|content| self.value(content)).transpose()
     }
 
-    /// The proof of a task's change, as the session of its newest attempt has it.
+    /// The proof of a task's change, as the session of its newest attempt has it; carried, if it was merged onto a newer base.
     pub fn proof_of_task(&self, view: &TaskView) -> Result<Proof, Error> {
         let task = view.id;
         let value = self.var_of_task(view, PROOF)?.ok_or(TaskError::NoProof { task })?;
-        let proof = serde_json::from_value(value);
-        proof.map_err(|error| TaskError::BadProof { task, problem: error.to_string() }.into())
+        let proof: Proof = serde_json::from_value(value)
+            .map_err(|error| TaskError::BadProof { task, problem: error.to_string() })?;
+        let landed = self.var_of_task(view, LANDED)?.unwrap_or_default();
+        let merged = |key: &str| landed["merged"][key].as_str().filter(|_| landed["outcome"] == "delivered");
+        match (merged("onto"), merged("tree")) {
+            (Some(onto), Some(tree)) if onto != proof.base => {
+                let because = format!(
+                    "the base moved from {} to {onto} and shares no file with the change",
+                    proof.base
+                );
+                Ok(carried(&proof, onto, tree, &because))
+            }
+            (Some(_) | None, _) => Ok(proof),
+        }
     }
 
     /// Every decision of a task and of all its sessions with its because, in the order in which they were made.

@@ -24,10 +24,6 @@ use crate::trees::{Group, Planned};
 
 /// How soon it is noticed what others did to one of the sessions.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// How far below the session that a person started there may be others.
-const DEEPEST: usize = 3;
-/// How many sessions a task may have below its first.
-const MOST: usize = 60;
 /// Why those are ended whose step is decided without them.
 const UNWANTED: &str = "the step was decided without it";
 
@@ -85,22 +81,9 @@ impl Driven<'_> {
     fn plan(&self, wanted: &[WantedChild]) -> Result<Result<Vec<Planned>, Reason>, Error> {
         let session = self.commands.load_session(self.id)?;
         let workflow = self.commands.workflow_of(&session)?;
-        if let Some(reader) = self.commands.reader().filter(|_| !wanted.is_empty()) {
-            let family = reader.family(self.id)?;
+        if let Some(message) = self.commands.refusal_below(self.id, wanted.len())? {
             let fix = "let a session above do it, or take steps out of the workflow";
-            if family.depth + 1 > DEEPEST {
-                let message =
-                    format!("no session is started more than {DEEPEST} levels below the first of a task");
-                return Ok(Err(ParkCode::ChildRefused.reason(message, fix)));
-            }
-            if family.children + wanted.len() > MOST {
-                let message = format!(
-                    "the task has had {} sessions below its first, {} more are wanted, and {MOST} are the most",
-                    family.children,
-                    wanted.len()
-                );
-                return Ok(Err(ParkCode::ChildRefused.reason(message, fix)));
-            }
+            return Ok(Err(ParkCode::ChildRefused.reason(message, fix)));
         }
         Ok(Ok(wanted.iter().map(|one| self.planned(&workflow, one)).collect()))
     }

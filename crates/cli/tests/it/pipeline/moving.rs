@@ -65,6 +65,24 @@ fn heavy_a_base_that_moves_five_times_loses_nothing_and_what_lands_is_proven() {
 }
 
 #[test]
+fn a_base_that_moves_elsewhere_during_the_merge_carries_the_proof_and_it_says_so() {
+    let world = World::new();
+    world.forge().set_faults(&[slow(FaultOn::Merge)]).unwrap();
+    let child = world.start("elsewhere", &Script::honest());
+    let slow = world.forge().folder().join("slow");
+    wait_until("the forge is slow", || slow.exists());
+    world.others("elsewhere", "x\n");
+    let outcome = ended(child, &world.home);
+    let session = one(&outcome)["sessionId"].as_str().unwrap().to_owned();
+    assert_eq!(world.task(&session)["state"], "completed", "{}", world.why(&session));
+    assert_eq!(world.forge_git(&["show", "main:elsewhere"]), "x");
+    world.main_is_proven_by(&session);
+    let proof = world.proof(&session);
+    assert_eq!(proof["checks"][0]["outcome"], "carried", "{proof:#}");
+    assert_eq!(proof["base"], world.forge_git(&["rev-parse", "main^"]), "{proof:#}");
+}
+
+#[test]
 fn heavy_two_tasks_that_change_the_same_line_lose_nothing_of_each_other() {
     let world = World::new();
     let second = {
