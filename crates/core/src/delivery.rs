@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 
 use longhaul_events::DeliveryAct;
 
-pub use consent::{Consent, consent};
+pub use consent::{Consent, consent, kept_by};
 pub use freshness::{Moved, ProofSeen, Proven};
 pub use message::{MessageParts, message, subject};
 pub use paragraphs::{PullParts, proof_comment, proof_mark, pull_body};

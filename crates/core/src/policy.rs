@@ -22,6 +22,7 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use merge::keeping_label;
 pub use settings::Settings;
 
 /// Goes to a person. Every policy may say it.
@@ -101,6 +102,7 @@ impl Policy {
                         always("verdicts"),
                         optional("scope"),
                         optional("checks"),
+                        optional("spec"),
                         optional("round"),
                         optional("last"),
                     ]

@@ -5,6 +5,7 @@
 //! in the base, so that nobody's clean-up elsewhere takes anything away from it.
 
 mod bring;
+mod clean;
 mod compare;
 mod history;
 mod listing;

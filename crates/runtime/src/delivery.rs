@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use longhaul_core::delivery::{
-    ChangeSeen, Consent, Done, End, MergedSeen, Next, ProofSeen, Seen, Wanted, consent, next,
+    ChangeSeen, Consent, Done, End, MergedSeen, Next, ProofSeen, Seen, Wanted, consent, kept_by, next,
 };
 use longhaul_core::workflow::step::Deliver;
 use longhaul_events::{DeliveryAct, Epoch, SessionId};
@@ -163,6 +163,7 @@ impl<'a> Delivery<'a> {
         self.look_for_merge()?;
         if self.merged.is_none() {
             self.target = self.ground.look()?;
+            self.heed_labels()?;
         }
         for _ in 0..MOST_ROUNDS {
             match next(&self.ground.wanted, &self.seen()) {
@@ -177,6 +178,17 @@ impl<'a> Delivery<'a> {
             }
         }
         Ok(could_not("it did not come to an end"))
+    }
+
+    /// Somebody may have put a label on the ticket since the rule was decided on.
+    fn heed_labels(&mut self) -> Result<(), Trouble> {
+        let ticket = self.ground.ticket.filter(|_| self.ground.wanted.merge && self.ground.forge.is_some());
+        let Some(ticket) = ticket else { return Ok(()) };
+        let labels = tried(&mut || Ok(self.ground.forge()?.issue(ticket)?.labels))?;
+        if let Some(denied) = kept_by(&labels) {
+            self.consent = denied;
+        }
+        Ok(())
     }
 
     /// Somebody moved the base: whatever was done for the old one is done again for the new.

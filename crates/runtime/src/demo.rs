@@ -162,7 +162,11 @@ impl Demo {
                 base: None,
                 budget: None,
                 by: BY.to_owned(),
-                task: TaskOrigin { by: BY.to_owned(), ..TaskOrigin::of(ticket.source) },
+                task: TaskOrigin {
+                    labels: ticket.labels,
+                    by: BY.to_owned(),
+                    ..TaskOrigin::of(ticket.source)
+                },
             },
         )
     }

@@ -86,7 +86,8 @@ impl System {
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
         commands.refuse_duplicate(&new.task.source)?;
-        let start = self.prepared_until(commands, new.walk, new.task.until.as_deref())?;
+        let mut start = self.prepared_until(commands, new.walk, new.task.until.as_deref())?;
+        start.label(&new.task.labels);
         let who = match new.who {
             Assignee::Rehearsal(script) => Who::Rehearsal(script),
             Assignee::Agent { name, tier } => {

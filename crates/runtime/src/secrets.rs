@@ -138,6 +138,21 @@ impl<'de> Deserialize<'de> for Named {
     }
 }
 
+/// What a file holds that must not leave a worktree: its lines, and what stands after the first `=` or `:` of each.
+pub(crate) fn in_file(name: &str, bytes: &[u8]) -> Vec<Secret> {
+    let lines = bytes.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let told = lines.filter(|line| !line.starts_with(b"#")).flat_map(|line| {
+        let after = line.iter().position(|byte| matches!(byte, b'=' | b':'));
+        let value = after.map(|at| line[at + 1..].trim_ascii());
+        let bare = value.map(|value| {
+            value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value)
+        });
+        [Some(line), bare]
+    });
+    let values = told.flatten().filter(|value| value.len() >= SHORTEST_VARIABLE);
+    values.map(|value| Secret { name: name.to_owned(), value: value.to_vec() }).collect()
+}
+
 /// Picks the secrets among environment variables, which may hold any bytes.
 pub(crate) fn from_environment(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<Secret> {
     let is_secret = |name: &OsStr, value: &OsStr| {

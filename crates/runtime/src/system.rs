@@ -190,6 +190,13 @@ impl System {
         Ok(Scrubber::new(&self.secrets()?))
     }
 
+    /// The same, with values that are secret in one place only.
+    pub(crate) fn scrubber_with(&self, more: Vec<Secret>) -> Result<Scrubber, Error> {
+        let mut known = self.secrets()?;
+        known.extend(more);
+        Ok(Scrubber::new(&known))
+    }
+
     fn secrets(&self) -> Result<Vec<Secret>, Error> {
         let mut known = secrets::from_file(&self.settings.places.secrets())?;
         let variables = self.settings.variables.iter();

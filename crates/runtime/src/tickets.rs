@@ -11,6 +11,7 @@ use crate::system::System;
 pub struct Ticket {
     pub goal: String,
     pub source: Source,
+    pub labels: Vec<String>,
 }
 
 impl System {
@@ -30,7 +31,7 @@ impl System {
         }
         let goal = [issue.title.trim(), issue.body.trim()];
         let goal: Vec<&str> = goal.into_iter().filter(|text| !text.is_empty()).collect();
-        Ok(Ticket { goal: goal.join("\n\n"), source })
+        Ok(Ticket { goal: goal.join("\n\n"), source, labels: issue.labels })
     }
 }
 

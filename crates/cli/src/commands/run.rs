@@ -72,8 +72,8 @@ impl Args {
         };
         let task = |source| TaskOrigin { until: self.until.clone(), ..TaskOrigin::of(source) };
         if let Some(number) = self.issue {
-            let Ticket { goal, source } = system.ticket(number)?;
-            let new = self.hired.drive(&workflow, goal, task(source))?;
+            let Ticket { goal, source, labels } = system.ticket(number)?;
+            let new = self.hired.drive(&workflow, goal, TaskOrigin { labels, ..task(source) })?;
             return Ok(NewDrive { taint: Taint::Outside, ..new });
         }
         let goal = self.wanted.as_deref().or(self.goal.as_deref()).unwrap_or_default();

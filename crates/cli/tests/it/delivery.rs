@@ -87,6 +87,27 @@ fn without_a_forge_the_branch_is_in_the_main_repository_and_the_rest_is_skipped(
 }
 
 #[test]
+fn at_a_remote_that_is_no_forge_the_commit_stands_on_the_newest_base() {
+    let shop = Shop::new(ALL);
+    let (plain, other) = (shop.home.join("plain.git"), shop.home.join("other"));
+    let address = plain.to_str().unwrap();
+    git(&shop.home.path, &["init", "--quiet", "--bare", "--initial-branch=main", address]);
+    git(&shop.repository(), &["remote", "set-url", "origin", address]);
+    git(&shop.repository(), &["push", "--quiet", "origin", "main"]);
+    git(&shop.home.path, &["clone", "--quiet", address, "other"]);
+    fs::write(other.join("theirs"), "x\n").unwrap();
+    git(&other, &["add", "--all"]);
+    git(&other, &["commit", "--quiet", "-m", "by others"]);
+    git(&other, &["push", "--quiet"]);
+    let session = shop.worked("fix it", |tree| fs::write(tree.join("new"), "x\n").unwrap());
+    shop.prove(&session, &json!({ "decision": "auto" }));
+    let result = shop.delivered(&session);
+    let branch = result["branch"].as_str().unwrap_or_else(|| panic!("{result:#}"));
+    let parent = git_text(&shop.repository(), &["rev-parse", &format!("{branch}^")]);
+    assert_eq!(parent, git_text(&plain, &["rev-parse", "main"]), "{result:#}");
+}
+
+#[test]
 fn no_hook_of_either_repository_is_run_and_the_agents_own_commits_are_folded_in() {
     let shop = Shop::new(ALL);
     let witness = shop.home.join("hook-ran");

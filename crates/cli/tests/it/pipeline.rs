@@ -7,9 +7,12 @@ mod world;
 
 use std::fs;
 
+use longhaul_runtime::forge::{Forge as _, NewIssue};
 use serde_json::{Value, json};
 
-use world::{Script, World, bash, finding, verdict};
+use crate::running::wait_until;
+use crate::walking::one;
+use world::{Script, World, bash, ended, finding, verdict};
 
 #[test]
 fn a_reviewer_who_keeps_finding_something_ends_at_a_person() {
@@ -105,6 +108,36 @@ fn work_outside_of_what_was_declared_ends_at_a_person() {
 }
 
 #[test]
+fn who_says_that_all_is_written_already_gets_round_no_intent() {
+    let world = World::new();
+    let script = Script { maturity: "code_complete", ..Script::honest() };
+    let session = world.play("complete", &script.then_fixing("echo more >> README.md"));
+    world.ends_at(&session, "review-gate", "nobody can tell the scope");
+}
+
+#[test]
+fn a_ticket_that_is_kept_for_a_person_is_not_merged_whenever_that_is_said() {
+    let world = World::new();
+    let issue = |labels: &[&str]| {
+        let labels = labels.iter().map(ToString::to_string).collect();
+        let new = NewIssue { title: "Tell the discount".to_owned(), body: String::new(), labels };
+        world.forge().open_issue(&new).unwrap().number
+    };
+    let session = world.play_issue("before", issue(&["needs-human"]), &Script::honest());
+    world.ends_at(&session, "handover", "the label `needs-human` is on it");
+
+    let number = issue(&[]);
+    let mut script = Script::honest();
+    script.look = vec![bash("sleep 3")];
+    let child = world.start_issue("meanwhile", number, &script);
+    wait_until("it is being done", || world.checkout_count() > 1);
+    world.forge().label(number, &["Needs-Human".to_owned()]).unwrap();
+    let outcome = ended(child, &world.home);
+    let session = one(&outcome)["sessionId"].as_str().unwrap().to_owned();
+    world.is_blocked(&session, "the label `Needs-Human` is on the ticket");
+}
+
+#[test]
 fn tests_that_are_said_to_pass_are_run() {
     let world = World::new();
     let broken = "sed -i 's/-ge 10000/-ge 99/' src/discount.sh";
@@ -135,6 +168,11 @@ fn checks_that_the_agent_edits_do_not_pass_for_it() {
     assert_eq!(checks["checks"][0]["outcome"], "failed", "{checks:#}");
     let because = checks["checks"][0]["because"].as_str().unwrap();
     assert!(because.starts_with("it passes only with `tests/run.sh` as the change has it"), "{because}");
+    // What a check is run by is for a person to merge.
+    let by_make = Script::running("printf 'test:\\n\\ttrue\\n' > Makefile; echo '# x' >> src/receipt.sh")
+        .declaring(&["src/*.sh", "Makefile"], &["Makefile", "src/receipt.sh"]);
+    let session = world.play("makefile", &by_make);
+    world.ends_at(&session, "merge-gate", "how checks run");
     // The command that is run is the one that was trusted.
     let settings = format!(
         "{broken}; printf 'checks:\\n  - {{ name: test, run: [echo, 1..1] }}\\n' > .longhaul/config.yml"

@@ -2,12 +2,20 @@
 
 use serde_json::Value;
 
+use crate::policy::keeping_label;
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Consent {
     Given(String),
     /// A person has to say so first.
     Awaited(String),
     Denied(String),
+}
+
+/// What a label that is on the ticket now comes to, whatever the rule said before.
+pub fn kept_by(labels: &[String]) -> Option<Consent> {
+    let label = keeping_label(labels)?;
+    Some(Consent::Denied(format!("the label `{label}` is on the ticket")))
 }
 
 /// What the rule comes to. `opened_by` is who opened a gate after the rule was decided on.
@@ -58,5 +66,8 @@ mod tests {
         }
         assert_eq!(told("person", Some("ada")), Consent::Given("ada opened the gate for it".to_owned()));
         assert!(matches!(told("person", None), Consent::Awaited(_)));
+        let labels = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        assert_eq!(kept_by(&labels(&["bug"])), None);
+        assert!(matches!(kept_by(&labels(&["bug", "Needs-Human"])), Some(Consent::Denied(_))));
     }
 }

@@ -10,6 +10,11 @@ const NEVER: &str = "never";
 /// The label with which people keep a task for themselves.
 const NEEDS_HUMAN: &str = "needs-human";
 
+/// The label that keeps a change from being merged here, if it is among these.
+pub fn keeping_label(labels: &[String]) -> Option<&str> {
+    labels.iter().map(String::as_str).find(|label| label.eq_ignore_ascii_case(NEEDS_HUMAN))
+}
+
 pub(super) struct Case {
     classification: Classification,
     change: Change,
@@ -46,10 +51,7 @@ pub(super) const TABLE: Table<Case> = Table {
             name: "needs-human",
             when: "the label `needs-human` is on it",
             decision: NEVER,
-            holds: |case| {
-                let kept = case.labels.iter().any(|label| label.eq_ignore_ascii_case(NEEDS_HUMAN));
-                kept.then(|| format!("the label `{NEEDS_HUMAN}` is on it"))
-            },
+            holds: |case| keeping_label(&case.labels).map(|label| format!("the label `{label}` is on it")),
         },
         Rule {
             name: "empty",
@@ -114,7 +116,7 @@ pub(super) const TABLE: Table<Case> = Table {
         Rule {
             name: "unproved",
             when: "the proof did not pass",
-            decision: PERSON,
+            decision: NEVER,
             holds: |case| {
                 let outcome = case.proof["outcome"].as_str().unwrap_or("unknown");
                 let words = format!("the proof is `{outcome}`");
@@ -136,6 +138,12 @@ pub(super) const TABLE: Table<Case> = Table {
             when: "an audit that was made is not `clean`, has a finding that blocks, or has no verdict",
             decision: PERSON,
             holds: |case| case.audits.iter().find_map(doubtful),
+        },
+        Rule {
+            name: "checks",
+            when: "a file that decides how checks run is changed",
+            decision: PERSON,
+            holds: |case| protected::in_group(&case.change, &protected::CHECKS),
         },
         Rule {
             name: "dependencies",

@@ -76,6 +76,44 @@ pub(super) const HOOKS: Group = Group {
     ],
 };
 
+/// What decides how checks run and what counts as passing.
+pub(super) const CHECKS: Group = Group {
+    what: "how checks run",
+    patterns: &[
+        "**/makefile",
+        "**/gnumakefile",
+        "**/*.mk",
+        "**/justfile",
+        "**/.justfile",
+        "**/taskfile.y*ml",
+        "**/tox.ini",
+        "**/noxfile.py",
+        "**/pytest.ini",
+        "**/setup.cfg",
+        "**/conftest.py",
+        "**/.coveragerc",
+        "**/jest.config.*",
+        "**/vitest.config.*",
+        "**/karma.conf.*",
+        "**/.mocharc*",
+        "**/playwright.config.*",
+        "**/.eslintrc*",
+        "**/eslint.config.*",
+        "**/phpunit.xml*",
+        "**/rakefile",
+        "**/.rspec",
+        "**/build.gradle*",
+        "**/cmakelists.txt",
+        "**/meson.build",
+        "**/.cargo/**",
+        "**/.config/nextest.toml",
+        "**/clippy.toml",
+        "**/.clippy.toml",
+        "**/build.rs",
+        "**/rust-toolchain*",
+    ],
+};
+
 pub(super) const SCHEMA: Group = Group {
     what: "the schema of stored data",
     patterns: &[

@@ -48,6 +48,20 @@ struct Check {
     because: Option<String>,
 }
 
+/// What was agreed on before the work began.
+#[derive(Deserialize)]
+struct Spec {
+    #[serde(default)]
+    criteria: Vec<Wanted>,
+}
+
+#[derive(Deserialize)]
+struct Wanted {
+    id: String,
+    #[serde(default)]
+    check: Option<String>,
+}
+
 pub(super) fn rule(given: &Given<'_>) -> Ruling {
     match read(given) {
         Ok((case, all)) => {
@@ -73,7 +87,8 @@ fn read(given: &Given<'_>) -> Result<(Case, Vec<Finding>), String> {
     let scope = given.values.get("scope").filter(|scope| !scope.is_null());
     let checks: Option<Verification> = given.read_if_known("checks")?;
     let mut all: Vec<Finding> = verdicts.iter().flat_map(|verdict| verdict.findings.clone()).collect();
-    all.extend(criteria(&verdicts));
+    let spec: Option<Spec> = given.read_if_known("spec")?;
+    all.extend(criteria(spec.as_ref(), &verdicts));
     all.extend(checks.iter().flat_map(failed_checks));
     if let Some(scope) = scope {
         let findings = scope.get("findings").cloned().unwrap_or_else(|| json!([]));
@@ -130,9 +145,13 @@ fn round_after(last: Option<&Value>) -> u64 {
     }
 }
 
-/// A criterion that somebody says is not met, or that nobody could tell, blocks.
-fn criteria(verdicts: &[Verdict]) -> Vec<Finding> {
-    let mut judged: BTreeMap<&str, Vec<(CriterionOutcome, &str)>> = BTreeMap::new();
+/// A criterion that somebody says is not met, or that nobody could tell or looked at, blocks.
+fn criteria(spec: Option<&Spec>, verdicts: &[Verdict]) -> Vec<Finding> {
+    let wanted = spec.into_iter().flat_map(|spec| &spec.criteria);
+    // Those that a check decides are not for the reviewers.
+    let wanted = wanted.filter(|criterion| criterion.check.is_none());
+    let mut judged: BTreeMap<&str, Vec<(CriterionOutcome, &str)>> =
+        wanted.map(|criterion| (criterion.id.as_str(), Vec::new())).collect();
     for criterion in verdicts.iter().flat_map(|verdict| &verdict.criteria) {
         judged.entry(&criterion.id).or_default().push((criterion.outcome, &criterion.evidence));
     }
@@ -141,7 +160,10 @@ fn criteria(verdicts: &[Verdict]) -> Vec<Finding> {
         let (words, evidence) = match (of(CriterionOutcome::NotMet), of(CriterionOutcome::Met)) {
             (Some((_, evidence)), _) => ("is not met", evidence),
             (None, Some(_)) => return None,
-            (None, None) => ("cannot be told", of(CriterionOutcome::Unclear).map_or(&"", |(_, why)| why)),
+            (None, None) => (
+                "cannot be told",
+                of(CriterionOutcome::Unclear).map_or(&"nobody looked at it", |(_, why)| why),
+            ),
         };
         Some(Finding {
             severity: Severity::Major,

@@ -2,35 +2,56 @@
 
 use std::collections::BTreeMap;
 
-use longhaul_events::{Choice, StepId};
+use longhaul_events::{Choice, Reason, StepId};
 
 use super::{Found, Spot, Walk, id_of};
+use crate::parking::ParkCode;
 use crate::workflow::step::Jump;
 use crate::workflow::{Step, StepKind};
+
+/// What became of a jump.
+enum Jumped {
+    Yes,
+    No,
+    /// It should be made, and was made as often as it may.
+    UsedUp,
+}
 
 impl<'a> Walk<'a> {
     /// From a step that is done and confirmed to what comes after it.
     pub(super) fn move_on(&mut self, step: &'a Step) -> Found<'a> {
-        match &step.jump {
-            Some(jump) if self.jump(step, jump) => {}
-            Some(_) | None => self.pass(),
+        match step.jump.as_ref().map(|jump| self.jump(step, jump)) {
+            Some(Jumped::Yes) => {}
+            Some(Jumped::UsedUp) if matches!(step.kind, StepKind::Deliver(_)) => {
+                return Found::Park(step, vec![self.delivered_in_vain(step)]);
+            }
+            Some(Jumped::No | Jumped::UsedUp) | None => self.pass(),
         }
         Found::Nothing
     }
 
-    fn jump(&mut self, step: &Step, jump: &Jump) -> bool {
+    /// What was not delivered however often it was tried is not passed by.
+    fn delivered_in_vain(&self, step: &Step) -> Reason {
+        let (id, session) = (&step.id, self.session);
+        ParkCode::DeliveryStale.reason(
+            format!("`{id}` was stale every time it was tried, and all its jumps are used up"),
+            format!("when the base is quiet, `longhaul session rewind {session} --to {id} --reason TEXT`; nothing is done twice"),
+        )
+    }
+
+    fn jump(&mut self, step: &Step, jump: &Jump) -> Jumped {
         let judged = jump.when.judge(&self.scope());
         if !judged.holds {
             self.consider(step, Choice::NotJumped, judged.because);
-            return false;
+            return Jumped::No;
         }
-        let Some((depth, index)) = self.target(&jump.to) else { return false };
+        let Some((depth, index)) = self.target(&jump.to) else { return Jumped::No };
         let loops = loops_around(&self.spots[..depth]);
         let taken = self.jumps_in(loops).entry(id_of(step)).or_insert(0);
         if *taken >= jump.max_jumps {
             let because = format!("{}; all {} jumps are used up", judged.because, jump.max_jumps);
             self.consider(step, Choice::NotJumped, because);
-            return false;
+            return Jumped::UsedUp;
         }
         *taken += 1;
         let because = format!("to `{}` ({taken} of {}): {}", jump.to, jump.max_jumps, judged.because);
@@ -39,7 +60,7 @@ impl<'a> Walk<'a> {
         self.items.truncate(loops);
         self.spots.truncate(depth + 1);
         self.spots[depth].index = index;
-        true
+        Jumped::Yes
     }
 
     /// The innermost list around us that has the step.

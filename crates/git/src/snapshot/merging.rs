@@ -76,7 +76,7 @@ pub enum MergeResult {
 impl Snapshots {
     /// Reads from git what a task changed, files that nobody committed among them.
     pub fn change(&self, wanted: &TakeSnapshot<'_>) -> Result<ChangeSet, Error> {
-        let tree = self.current_tree(wanted)?;
+        let tree = self.clean_tree(wanted)?;
         let head = wanted.checkout.head();
         let files = self.file_changes(wanted.base, &tree)?;
         let commits = match &head {
@@ -86,9 +86,9 @@ impl Snapshots {
         Ok(ChangeSet { head, tree, files, commits })
     }
 
-    /// The files of a checkout as a tree that this repository holds.
+    /// The files of a checkout as git would commit them, as a tree that this repository holds.
     pub fn tree(&self, wanted: &TakeSnapshot<'_>) -> Result<ObjectId, Error> {
-        self.current_tree(wanted)
+        self.clean_tree(wanted)
     }
 
     /// Whether an object is here, or where it is borrowed from.

@@ -228,6 +228,6 @@ fn packs_in(folder: &Path) -> Result<Vec<OsString>, Error> {
     Ok(names.filter(|name| Path::new(name).extension().is_some_and(|end| end == "pack")).collect())
 }
 
-fn joined<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<u8> {
+pub(super) fn joined<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Vec<u8> {
     paths.into_iter().flat_map(|path| [path.as_os_str().as_bytes(), b"\0"]).collect::<Vec<_>>().concat()
 }

@@ -7,7 +7,7 @@ use longhaul_git::{
     CheckoutKind, FileStatus, MergeResult, NewCheckout, ObjectId, Proposal, discard, resolve,
 };
 
-use crate::support::{commit, git, write};
+use crate::support::{Place, commit, git, write};
 use crate::work::Work;
 
 fn files(work: &Work) -> Vec<(String, FileStatus, Option<u64>, Option<u64>)> {
@@ -44,6 +44,38 @@ fn a_change_is_told_file_by_file_with_untracked_ones_and_renames() {
         assert_eq!(files(&work)[0], ("a.txt".to_owned(), FileStatus::TypeChanged, Some(1), Some(3)));
         fs::remove_file(top.join("a.txt")).unwrap();
         assert_eq!(files(&work)[0], ("a.txt".to_owned(), FileStatus::Deleted, Some(0), Some(3)));
+    }
+}
+
+#[test]
+fn what_attributes_ask_for_and_repositories_inside_are_no_change_until_somebody_touches_them() {
+    for kind in [CheckoutKind::Borrowed, CheckoutKind::Linked] {
+        let place = Place::new();
+        let project = place.repository("project");
+        let attributes = b"*.bat text eol=crlf\n*.u16 text working-tree-encoding=UTF-16LE\n*.id ident\n";
+        write(&project, ".gitattributes", attributes);
+        write(&project, "x.bat", b"a\r\nb\r\n");
+        write(&project, "x.u16", b"h\0i\0\n\0");
+        write(&project, "x.id", b"$Id$\n");
+        write(&project, "vendor/inside", b"x\n");
+        git(&project.join("vendor"), ["init", "--quiet"]);
+        commit(&project.join("vendor"));
+        commit(&project);
+        let link = git(&project, ["rev-parse", "HEAD:vendor"]);
+        let work = Work::over(place, "project", kind);
+        assert_eq!(files(&work), []);
+        let raw = fs::read(work.top().join("x.bat")).unwrap();
+        assert_eq!(raw, b"a\r\nb\r\n", "the checkout has what the attributes ask for");
+
+        write(work.top(), "x.bat", b"a\r\nb\r\nc\r\n");
+        assert_eq!(files(&work), [("x.bat".to_owned(), FileStatus::Modified, Some(1), Some(0))]);
+        let tree = work.snapshots().tree(&work.wanted()).unwrap();
+        assert_eq!(work.snapshots().file_of(&tree, "x.bat").unwrap().unwrap(), b"a\nb\nc\n");
+        let snapshots = work.snapshots();
+        let kept = snapshots.changes_between(&work.wanted().base.clone(), &tree).unwrap();
+        assert!(kept.iter().all(|change| change.path != PathBuf::from("vendor")), "{link}: {kept:?}");
+        fs::remove_dir_all(work.top().join("vendor")).unwrap();
+        assert_eq!(files(&work)[0].0, "vendor", "one that is taken away is a change");
     }
 }
 

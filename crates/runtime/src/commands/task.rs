@@ -37,6 +37,8 @@ pub struct TaskOrigin {
     pub deadline: Option<Timestamp>,
     pub budget: Option<Caps>,
     pub until: Option<String>,
+    /// Of the ticket that it is for.
+    pub labels: Vec<String>,
     pub by: String,
 }
 
@@ -44,7 +46,8 @@ impl TaskOrigin {
     /// A task that somebody here wants done.
     pub fn of(source: Source) -> Self {
         let by = terminal::user_name();
-        Self { source, priority: Priority::Normal, deadline: None, budget: None, until: None, by }
+        let (priority, labels) = (Priority::Normal, Vec::new());
+        Self { source, priority, deadline: None, budget: None, until: None, labels, by }
     }
 }
 
@@ -206,7 +209,7 @@ impl Commands {
 }
 
 fn new_task(id: SessionId, open: &OpenSession, start: &StartSession, origin: &TaskOrigin) -> NewTask {
-    let TaskOrigin { source, priority, deadline, budget, until, by } = origin.clone();
+    let TaskOrigin { source, priority, deadline, budget, until, labels: _, by } = origin.clone();
     NewTask {
         goal: open.goal.clone(),
         source,

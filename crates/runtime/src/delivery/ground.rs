@@ -1,23 +1,29 @@
 //! Where a delivery stands: whose files, which base, which forge, and what was proven.
 
 use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 
 use longhaul_core::delivery::{
     ChangeSeen, DeliverySettings, End, Finding, Moved, ProofSeen, Proven, Scan, Wanted,
 };
+use longhaul_core::scrub::Secret;
 use longhaul_core::session::Session;
 use longhaul_core::workflow::step::Deliver;
 use longhaul_core::workflow::{StepKind, VarWriter, Vars, Workflow};
 use longhaul_events::{SessionId, TaskId};
 use longhaul_forge::{Forge, LocalForge};
-use longhaul_git::{Joined, ObjectId, Snapshots, remote_address, resolve};
+use longhaul_git::{Joined, ObjectId, Snapshots, remote_address, secure_base};
 use serde_json::Value;
 
 use super::{Delivering, Trouble, change_of, could_not, refused, wanted};
 use crate::commands::walking::WorkOrder;
 use crate::error::Error;
+use crate::secrets;
 use crate::worktrees::Place;
 
+/// A longer secret file is no file of secrets.
+const MOST_SECRET_BYTES: u64 = 1024 * 1024;
 /// How many sessions may be one above the other.
 const MOST_ABOVE: usize = 64;
 /// What a merge goes by. No answer of an agent may set it.
@@ -62,6 +68,20 @@ impl Target {
     }
 }
 
+/// What the files hold that are secret in this worktree.
+fn secrets_of(place: &Place) -> Result<Vec<Secret>, Error> {
+    let mut known = Vec::new();
+    for path in &place.secrets {
+        let whole = Path::new(&place.own.path).join(path);
+        let Ok(found) = fs::symlink_metadata(&whole) else { continue };
+        if found.is_file() && found.len() <= MOST_SECRET_BYTES {
+            let bytes = fs::read(&whole).map_err(|source| Error::ReadFile { path: whole.clone(), source })?;
+            known.extend(secrets::in_file(&path.display().to_string(), &bytes));
+        }
+    }
+    Ok(known)
+}
+
 impl Ground {
     /// The inner error is an end: something that a delivery needs is not there.
     pub(super) fn of(
@@ -91,9 +111,7 @@ impl Ground {
         if let Some(left_out) = kept.left_out.first() {
             return Ok(Err(could_not(format!("not all of the change can be read: {left_out}"))));
         }
-        let Some(change) = ObjectId::parse(&kept.tree) else {
-            return Ok(Err(could_not("what was kept of the files has no tree")));
-        };
+        let change = by.system.task_files(by.commands, by.id)?.tree()?;
         let agent = agent.or_else(|| holder.agent.clone());
         let goal = by.commands.goal_of(holder.id)?;
         let place = Place::of(holder)?;
@@ -114,7 +132,7 @@ impl Ground {
             .and_then(|forge| said.into_iter().flatten().find_map(|said| ticket(said, forge)));
         Ok(Ok(Self {
             settings: step.pinned.clone().unwrap_or_default(),
-            scrubber: by.system.scrubber()?,
+            scrubber: by.system.scrubber_with(secrets_of(&place)?)?,
             place,
             snapshots,
             forge,
@@ -158,8 +176,8 @@ impl Ground {
     fn newest_base(&self) -> Result<ObjectId, Trouble> {
         let branch = &self.place.own.base_branch;
         let Some(forge) = &self.forge else {
-            let local = resolve(&self.place.main, &format!("refs/heads/{branch}"));
-            return Ok(local.unwrap_or_else(|_| self.place.base.clone()));
+            let kept = format!("{}-newest", self.session());
+            return Ok(secure_base(&self.place.main, &kept, Some(branch))?.commit);
         };
         let session = self.session().to_string();
         Ok(self.snapshots.bring_branch(&session, &forge.address(), branch)?)

@@ -59,18 +59,25 @@ impl World {
         git_text(&self.home.join("forge.git"), arguments)
     }
 
-    fn command(&self, name: &str, script: &Script) -> Vec<String> {
+    fn command(&self, wanted: &[&str], name: &str, script: &Script) -> Vec<String> {
         let cassette = self.home.join(format!("{name}.yml"));
         fs::write(&cassette, script.text()).unwrap();
         let cassette = cassette.display().to_string();
-        ["run", name, "--pipeline", "lh.pipeline.quick", "--cassette", &cassette, "--json"]
-            .map(str::to_owned)
-            .into()
+        let more = ["--pipeline", "lh.pipeline.quick", "--cassette", &cassette, "--json"];
+        [&["run"], wanted, &more].concat().into_iter().map(str::to_owned).collect()
     }
 
     /// Has the script played to where it stops; the goal is its name. Returns the root session.
     pub(super) fn play(&self, name: &str, script: &Script) -> String {
-        let words = self.command(name, script);
+        self.played(name, &self.command(&[name], name, script))
+    }
+
+    /// The same for a ticket.
+    pub(super) fn play_issue(&self, name: &str, number: u64, script: &Script) -> String {
+        self.played(name, &self.command(&["--issue", &number.to_string()], name, script))
+    }
+
+    fn played(&self, name: &str, words: &[String]) -> String {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let outcome = self.home.run(&words).inside("till").go();
         let rows = outcome.rows();
@@ -80,7 +87,14 @@ impl World {
 
     /// The same, without waiting for it.
     pub(super) fn start(&self, name: &str, script: &Script) -> Child {
-        let words = self.command(name, script);
+        self.started(&self.command(&[name], name, script))
+    }
+
+    pub(super) fn start_issue(&self, name: &str, number: u64, script: &Script) -> Child {
+        self.started(&self.command(&["--issue", &number.to_string()], name, script))
+    }
+
+    fn started(&self, words: &[String]) -> Child {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.home.run(&words).inside("till").start()
     }
@@ -192,6 +206,10 @@ impl World {
         git(&clone, &["push", "--quiet"]);
     }
 
+    pub(super) fn checkout_count(&self) -> usize {
+        self.home.run(&["worktree", "list", "--json"]).inside("till").go().rows().len()
+    }
+
     /// The checkout of the only session that has one.
     pub(super) fn checkout(&self) -> Option<PathBuf> {
         let rows = self.home.run(&["worktree", "list", "--json"]).inside("till").go().rows();
@@ -204,6 +222,7 @@ impl World {
 #[derive(Clone)]
 pub(super) struct Script {
     pub(super) risk: &'static str,
+    pub(super) maturity: &'static str,
     pub(super) intent: Value,
     /// The tools of each visit of these steps.
     pub(super) classify: Vec<Value>,
@@ -221,6 +240,7 @@ impl Script {
     pub(super) fn honest() -> Self {
         Self {
             risk: "low",
+            maturity: "ready",
             intent: json!({
                 "kind": "intent", "interpretation": "The receipt names the discount whenever something is off.",
                 "scope": ["src/*.sh"], "expected_files": ["src/receipt.sh"], "side_effects": [], "risks": [],
@@ -272,7 +292,7 @@ impl Script {
         };
         let artifact = |artifact: &Value| json!({ "artifacts": [artifact] });
         let classification = json!({
-            "kind": "classification", "complexity": "small", "risk": self.risk, "maturity": "ready",
+            "kind": "classification", "complexity": "small", "risk": self.risk, "maturity": self.maturity,
             "hasUI": false, "touchesArchitecture": false, "because": "One comparison.",
         });
         step("lh.classify", "classify", 1, &self.classify, &[artifact(&classification)]);

@@ -8,7 +8,7 @@ use longhaul_core::walk::children::BRIEF;
 use longhaul_core::walk::start::initial_vars;
 use longhaul_core::walk::view::StepView;
 use longhaul_core::walk::{Coordinator, Standing, Walk};
-use longhaul_core::workflow::Workflow;
+use longhaul_core::workflow::{Vars, Workflow};
 use longhaul_events::{Checkout, Content, Place, Reason, SessionId, SessionKey, WorkspaceId};
 use serde_json::{Map, Value, json};
 
@@ -16,6 +16,9 @@ use super::Commands;
 use crate::commands::task::TaskWish;
 use crate::error::Error;
 use crate::recorder::Stored;
+
+/// The var in which a pipeline finds the labels of its ticket.
+const LABELS: &str = "labels";
 
 #[derive(Debug, Clone)]
 pub struct StartSession {
@@ -27,6 +30,18 @@ pub struct StartSession {
     pub parent: Option<SessionId>,
     /// What whoever started it should know, beside its first step.
     pub warnings: Vec<String>,
+}
+
+impl StartSession {
+    /// Tells a workflow that wants to know which labels the ticket has.
+    pub(crate) fn label(&mut self, labels: &[String]) {
+        if let Vars::Declared(declared) = &self.workflow.vars
+            && declared.contains_key(LABELS)
+            && !labels.is_empty()
+        {
+            self.vars.insert(LABELS.to_owned(), json!(labels));
+        }
+    }
 }
 
 impl Commands {
