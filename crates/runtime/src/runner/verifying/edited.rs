@@ -16,9 +16,7 @@ impl<'a> Verification<'a> {
         let inner = Path::new(self.run.dir.as_deref().unwrap_or_default());
         let changes = self.files.snapshots.file_changes(&self.merged.base, &self.merged.commit);
         let changes = changes.map_err(|error| error.to_string())?;
-        // A shell is given many words in one.
-        let words = check.run.iter().flat_map(|word| word.split([' ', '\t', '\n', ';', '&', '|', '"', '\'']));
-        let named = words.filter(|word| !word.is_empty()).map(|word| plain(Path::new(word)));
+        let named = check.run.iter().map(|word| plain(Path::new(word)));
         let is_edited = |name: &PathBuf| {
             let path = plain(&inner.join(name));
             changes.iter().any(|change| change.path == path || change.from.as_ref() == Some(&path))
