@@ -413,7 +413,6 @@ mod tests {
             ("Cargo.toml", "", "[patch.x]\na = { path = \"../a\" }\n"),
             ("Cargo.toml", "", "[replace]\n\"a:1.0.0\" = { path = \"../a\" }\n"),
             ("Cargo.toml", "[dependencies]\na = \">=1, <2\"\n", "[dependencies]\na = \">=1\"\n"),
-            ("Cargo.toml", "[dependencies]\na = \"1\"\n", "[dependencies]\na = \"*\"\n"),
             ("Cargo.lock", &lock("registry+x", "1"), &lock("git+x", "1")),
             ("Cargo.lock", &lock("registry+x", "1"), &lock("registry+x", "2")),
             ("Cargo.lock", &lock("registry+x", "1"), &two("registry+y")),
@@ -445,6 +444,10 @@ mod tests {
         );
         assert!(bumps("Cargo.lock", Some(""), Some(&lock("registry+x", "1"))).is_some());
         // What is worse is told all the same.
+        assert_eq!(
+            told("Cargo.toml", "[dependencies]\na = \"1\"\n", "[dependencies]\na = \"*\"\n"),
+            ["a 1 *"]
+        );
         let before = "[dependencies]\na = \"1\"\nb = \"1\"\n";
         let after = "[dependencies]\na = \"2\"\nb = { version = \"1\", git = \"x\" }\n";
         assert_eq!(told("Cargo.toml", before, after), ["a 1 2"]);
