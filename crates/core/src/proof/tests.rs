@@ -224,6 +224,16 @@ fn every_way_in_which_a_check_did_not_pass_keeps_its_name() {
 }
 
 #[test]
+fn a_check_that_just_failed_is_told_with_how_it_ended() {
+    let mut ran = checks();
+    ran["outcome"] = json!("failed");
+    ran["checks"][0]["outcome"] = json!("failed");
+    ran["checks"][0]["exit"] = json!(7);
+    let proof = Case { checks: ran, ..Case::default() }.proof();
+    assert_eq!(proof.because, "check `test` (failed): it ended with 7");
+}
+
+#[test]
 fn a_criterion_may_be_decided_by_a_check() {
     let spec = json!({ "criteria": [{ "id": "A1", "text": "t", "check": "test" }, { "id": "A2", "text": "u", "check": "lint" }] });
     let proof = Case { spec, reviews: Value::Null, ..Case::default() }.proof();
