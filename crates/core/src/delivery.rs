@@ -22,6 +22,7 @@
 
 mod consent;
 mod freshness;
+mod inert;
 mod message;
 mod paragraphs;
 mod scan;

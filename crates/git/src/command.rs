@@ -5,12 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
-use longhaul_exec::{Outcome, Program, Stdin, run};
+use longhaul_exec::{Heard, Outcome, Program, Stdin, run, start};
 
 use crate::{Error, ObjectId, Repository};
 
 const TIMEOUT: Duration = Duration::from_secs(30);
 const GRACE: Duration = Duration::from_secs(1);
+const PIECE_BYTES: usize = 64 * 1024;
 const ANSWER_LIMIT_BYTES: usize = 1024 * 1024;
 
 /// The only inherited variables of git's own that stay: where it is installed and how far discovery may go.
@@ -149,22 +150,56 @@ impl Git {
             Err(longhaul_exec::Error::ProgramNotFound { .. }) => return Err(Error::GitMissing),
             Err(source) => return Err(Error::Run { command, source }),
         };
-        let status = match finished.outcome {
-            Outcome::Exited(status) => status,
-            Outcome::TimedOut => return Err(Error::TimedOut { command, timeout }),
-            Outcome::Signalled(_) | Outcome::OutOfRoom | Outcome::Stopped => {
-                return Err(Error::Interrupted { command });
-            }
-        };
+        let status = status_of(finished.outcome, &command, timeout)?;
         if !finished.stdout.is_complete() {
             return Err(Error::AnswerTooLarge { command, limit_bytes: answer_limit_bytes });
         }
         Ok(Answer { status, stdout: finished.stdout.to_bytes(), stderr: finished.stderr.to_text(), command })
     }
 
+    /// What it prints, piece by piece, so that nobody holds the whole. It ends as soon as somebody cannot take a piece.
+    pub(crate) fn each_piece(self, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        let Self { program, shown: command, timeout, .. } = self;
+        let mut running = match start(&program.stdin(Stdin::Talk)) {
+            Ok(running) => running,
+            Err(longhaul_exec::Error::ProgramNotFound { .. }) => return Err(Error::GitMissing),
+            Err(source) => return Err(Error::Run { command, source }),
+        };
+        let mut talk = running.talk().expect("it was started to be talked with");
+        talk.finish_saying();
+        let mut piece = vec![0; PIECE_BYTES];
+        loop {
+            match talk.listen(&mut piece, timeout) {
+                Ok(Heard::Bytes(count)) => take(&piece[..count])?,
+                Ok(Heard::Nothing) => {}
+                Ok(Heard::End) => break,
+                Err(_) => return Err(Error::Interrupted { command }),
+            }
+        }
+        let finished = running.wait().map_err(|source| Error::Run { command: command.clone(), source })?;
+        match status_of(finished.outcome, &command, timeout)? {
+            0 => Ok(()),
+            status => {
+                let message = finished.stderr.to_text().trim().to_owned();
+                Err(Error::Failed { command, status, message })
+            }
+        }
+    }
+
     pub(crate) fn directory(mut self, directory: &Path) -> Self {
         self.program = self.program.directory(directory);
         self
+    }
+}
+
+fn status_of(outcome: Outcome, command: &str, timeout: Duration) -> Result<i32, Error> {
+    let command = || command.to_owned();
+    match outcome {
+        Outcome::Exited(status) => Ok(status),
+        Outcome::TimedOut => Err(Error::TimedOut { command: command(), timeout }),
+        Outcome::Signalled(_) | Outcome::OutOfRoom | Outcome::Stopped => {
+            Err(Error::Interrupted { command: command() })
+        }
     }
 }
 

@@ -7,7 +7,7 @@ mod added;
 mod commit;
 mod outward;
 
-pub use added::AddedLine;
+pub use added::TakeLine;
 pub use commit::{Author, NewCommit, Signing, user_identity, wants_signature};
 pub(crate) use outward::check_branch;
 pub use outward::{Push, put_branch, remote_address};

@@ -68,12 +68,6 @@ impl Bare {
         if answer.status == 1 { Ok(None) } else { answer.object_id().map(Some) }
     }
 
-    /// The branch that the head is at.
-    pub fn default_branch(&self) -> Result<String, Error> {
-        let name = self.git().args(["symbolic-ref", "--quiet", "HEAD"]).run()?.line()?;
-        Ok(name.strip_prefix("refs/heads/").unwrap_or(&name).to_owned())
-    }
-
     /// Moves a branch from one commit to another, or says that it is not there any more.
     pub fn move_branch(&self, name: &str, to: &ObjectId, from: &ObjectId) -> Result<(), Error> {
         check_branch(name)?;
@@ -95,11 +89,6 @@ impl Bare {
             1 => Ok(false),
             _ => Err(answer.failed()),
         }
-    }
-
-    pub fn tree_of(&self, commit: &ObjectId) -> Result<ObjectId, Error> {
-        let asking = ["rev-parse", "--verify", "--quiet", &format!("{commit}^{{tree}}")];
-        self.git().args(asking).run()?.object_id()
     }
 
     /// The commit that a merge would lead to, without moving anything; `None` if the two do not go together.

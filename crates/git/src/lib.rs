@@ -27,7 +27,7 @@ pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout, discard};
 pub use clean::{Fate, Stays};
 pub use create::{NewRepository, create, diff_of_branch, tree_of_branch};
 pub use delivery::{
-    AddedLine, Author, Joined, NewCommit, Push, Signing, put_branch, remote_address, user_identity,
+    Author, Joined, NewCommit, Push, Signing, TakeLine, put_branch, remote_address, user_identity,
     wants_signature,
 };
 pub use discover::{Kind, Repository, discover};

@@ -24,6 +24,7 @@ impl System {
         if let Some(because) = commands.refusal_below(parent.id, 1)? {
             return Err(TaskError::NoMoreBelow(because).into());
         }
+        self.refuse_unready(&new.who)?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
         let start = self.prepared(commands, new.walk)?;

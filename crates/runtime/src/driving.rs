@@ -78,11 +78,7 @@ pub struct Drive {
 impl System {
     /// Starts a session in a worktree of its own, and somebody who drives it and outlives this process.
     pub fn drive(&self, commands: &Commands, new: NewDrive) -> Result<Drive, Error> {
-        if let Assignee::Rehearsal(script) = &new.who {
-            playable(script)?;
-        }
-        workspaces::locate(self.directory())?;
-        longhaul_git::snapshots_can_be_taken()?;
+        self.refuse_unready(&new.who)?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
         commands.refuse_duplicate(&new.task.source)?;
@@ -268,6 +264,18 @@ fn secret_files(taint: Taint, workers: &[Worker]) -> SecretFiles {
         SecretFiles::Give
     } else {
         SecretFiles::Withhold
+    }
+}
+
+impl System {
+    /// Says no before anything is on record, where nobody could ever begin.
+    pub(crate) fn refuse_unready(&self, who: &Assignee) -> Result<(), Error> {
+        if let Assignee::Rehearsal(script) = who {
+            playable(script)?;
+        }
+        workspaces::locate(self.directory())?;
+        longhaul_git::snapshots_can_be_taken()?;
+        Ok(())
     }
 }
 

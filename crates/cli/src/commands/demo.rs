@@ -84,6 +84,8 @@ struct Ended {
     commands: Commands,
     session: SessionId,
     crash: Option<Crash>,
+    /// Somebody was to be killed, and nobody was.
+    missed: bool,
     took: Duration,
 }
 
@@ -110,10 +112,14 @@ fn play(context: &Context, args: &Args, demo: &Demo, began: Instant) -> Result<E
     })?;
     telling.tell(|line| output.say(line));
     let crash = crashing.and_then(|crashing| crashing.crash);
+    if args.crash && crash.is_none() {
+        output.say("--- nobody was killed: the review was over before anybody could be");
+    }
     drop(following);
     let took = began.elapsed();
     demo.wait_for_end(drive.session)?;
-    Ok(Ended { system, commands, session: drive.session, crash, took })
+    let missed = args.crash && crash.is_none();
+    Ok(Ended { system, commands, session: drive.session, crash, missed, took })
 }
 
 /// Kills once, when the change is being reviewed, and notes when somebody drives again.
@@ -157,13 +163,13 @@ impl Crashing {
 }
 
 fn show(context: &Context, demo: &Demo, ended: &Ended, kept: Option<PathBuf>) -> Result<ExitCode, CliError> {
-    let Ended { system, commands, session, crash, took } = ended;
+    let Ended { system, commands, session, crash, missed, took } = ended;
     let reader = commands.reader().ok_or_else(|| Error::UnknownSession(*session))?;
     let row = reader.find_session(&session.to_string())?;
     let task = reader.find_task(&session.to_string())?;
     let outcome = outcome_of(&row).ok_or_else(|| Error::UnknownSession(*session))?;
     let is_done = outcome == Outcome::Completed { reason: None } && system.unplayed(commands, &row).is_none();
-    let exit = if is_done { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) };
+    let exit = if is_done && !missed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) };
     let found = reader.proof_of_task(&task).ok();
     let (pulls, ticket) = (demo.pulls()?, demo.ticket()?);
     if context.output.format() == Format::Json {

@@ -14,7 +14,8 @@ use crate::output::lines;
 
 /// Start a session that an agent does, print its id, and return at once; `longhaul await` waits for it.
 ///
-/// With `--parent` it belongs to the task of that session: it is paid from the same purse, and ends with it.
+/// With `--parent` it belongs to the task of that session: it is paid from the same purse, and is stopped
+/// when that one is. One that is at work when the other completes goes on.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The id of a workflow, or its file.

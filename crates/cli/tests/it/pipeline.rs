@@ -33,12 +33,14 @@ fn a_reviewer_who_keeps_finding_something_ends_at_a_person() {
     world.ends_at(&session, "handover", "the proof failed");
 
     let twice = Script {
-        verdicts: ["a race", "a race"].map(critical).into(),
+        // The same Critical again is looked at by somebody else before a person is asked.
+        verdicts: ["a race", "a race", "a race"].map(critical).into(),
         fixes: vec![mend()],
         ..Script::honest()
     };
     let session = world.play("twice", &twice);
     world.ends_at(&session, "review-gate", "a fix changed nothing: Critical/a race/src/receipt.sh");
+    assert!(world.gate(&session)[1].contains("A second reviewer says: I looked."));
 }
 
 #[test]

@@ -109,6 +109,26 @@ impl Cassette {
         }
     }
 
+    /// One more reviewer, asked for a second opinion.
+    fn second_opinion(&mut self, visit: u64) {
+        self.says(("lh.review.correctness", "look"), visit);
+        let verdict = json!({
+            "kind": "review_verdict", "family": "correctness", "findings": critical(), "summary": "So it is.",
+            "criteria": [{ "id": "goal", "outcome": "met", "evidence": "sh tests/run.sh prints ok 1" }],
+        });
+        self.complete(("lh.review.correctness", "verdict"), visit, &verdict);
+    }
+
+    fn audits(&mut self, kinds: &[&str]) {
+        for kind in kinds {
+            let workflow = format!("lh.audit.{kind}");
+            let clean = json!({
+                "kind": "audit_verdict", "verdict": "clean", "findings": [], "summary": "Looked.",
+            });
+            self.complete((&workflow, "verdict"), 1, &clean);
+        }
+    }
+
     fn run(&self, home: &Home) -> Outcome {
         let path = home.join("run.yml");
         fs::write(&path, json!({ "cassette": 1, "turns": self.0 }).to_string()).unwrap();
@@ -186,6 +206,7 @@ fn a_reviewer_who_keeps_finding_a_critical_leads_to_a_person_and_not_to_main() {
     cassette.reviews(1, &critical());
     cassette.fixes(1, "echo '# looked at it' >> login.sh");
     cassette.reviews(2, &critical());
+    cassette.second_opinion(3);
     cassette.run(&home);
     assert_eq!(gates(&home), ["review-gate"], "{}", why(&home));
     assert!(why(&home).contains("a fix changed nothing: Critical/lock out/login.sh/-"), "{}", why(&home));
@@ -229,6 +250,7 @@ fn another_major_version_of_a_dependency_is_left_to_a_person() {
     let mut cassette = Cassette::with_side_effects(&json!(["`package.json` asks for a newer `pad`"]));
     cassette.codes(&format!("{MEND}; sed -i s/1.4.0/2.0.0/ package.json"));
     cassette.reviews(1, &json!([]));
+    cassette.audits(&["production", "security"]);
     cassette.run(&home);
     assert_eq!(gates(&home), ["handover"], "{}", why(&home));
     assert!(why(&home).contains("`pad` goes from ^1.4.0 to ^2.0.0"), "{}", why(&home));

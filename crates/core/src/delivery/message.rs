@@ -1,5 +1,7 @@
 //! The words of a commit: a subject as Conventional Commits have it, a body, trailers.
 
+use super::inert::inert;
+
 /// How long a subject may be before its end moves into the body.
 const LONGEST_SUBJECT: usize = 72;
 /// More is nobody's to read in a log.
@@ -38,15 +40,18 @@ pub struct MessageParts<'a> {
     pub coauthor: Option<&'a str>,
 }
 
-/// The whole message. Whatever the goal holds stands before the trailers, so that none of its lines is one.
+/// The whole message. What the goal and the hand-off say closes no ticket and calls nobody. Whatever the goal holds stands before the trailers, so that none of its lines is one.
 pub fn message(parts: &MessageParts<'_>) -> String {
+    let goal = inert(&plain(parts.goal));
     let subject = subject(parts.chosen.unwrap_or(parts.goal));
     let mut text = format!("{subject}\n");
-    let goal = plain(parts.goal);
     if !subject.ends_with(goal.trim_end_matches('.')) && !goal.is_empty() {
         text.extend(["\n", &cut(&goal, LONGEST_BODY), "\n"]);
     }
-    if let Some(summary) = parts.summary.map(plain).filter(|summary| !summary.is_empty() && *summary != goal)
+    if let Some(summary) = parts
+        .summary
+        .map(|summary| inert(&plain(summary)))
+        .filter(|summary| !summary.is_empty() && *summary != goal)
     {
         text.extend(["\n", &cut(&summary, LONGEST_BODY), "\n"]);
     }
@@ -61,9 +66,9 @@ pub fn message(parts: &MessageParts<'_>) -> String {
     text
 }
 
-/// One line with a type in front of it, which is guessed where the words have none.
+/// One line that does nothing at a forge, with a type in front of it, which is guessed where the words have none.
 pub fn subject(words: &str) -> String {
-    let line = one_line(plain(words).lines().next().unwrap_or_default());
+    let line = inert(&one_line(plain(words).lines().next().unwrap_or_default()));
     let line = line.trim_end_matches('.').trim();
     if has_type(line) {
         return cut(line, LONGEST_SUBJECT);
@@ -141,6 +146,24 @@ mod tests {
         }
         let long = subject(&"word ".repeat(40));
         assert!(long.chars().count() <= 72 && long.ends_with("word…"), "{long}");
+    }
+
+    #[test]
+    fn a_merged_commit_closes_and_calls_only_what_the_engine_wants() {
+        let parts = MessageParts {
+            chosen: None,
+            goal: "Fix the login (closes #9)",
+            summary: Some("Fixes #10, see @ada"),
+            task: None,
+            session: "s-1",
+            coauthor: Some("claude (Longhaul) <longhaul@localhost>"),
+        };
+        assert_eq!(
+            message(&parts),
+            "fix: the login (closes #\u{200b}9)\n\nFix the login (closes #\u{200b}9)\n\n\
+             Fixes #\u{200b}10, see @\u{200b}ada\n\n\
+             Longhaul-Session: s-1\nCo-authored-by: claude (Longhaul) <longhaul@localhost>\n"
+        );
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::inert::inert;
 use super::template::filled;
 use crate::proof::{Proof, markdown};
 
@@ -18,9 +19,9 @@ pub struct PullParts<'a> {
 
 /// The text of a pull request.
 pub fn pull_body(parts: &PullParts<'_>) -> String {
-    let mut summary = parts.goal.trim().to_owned();
+    let mut summary = inert(parts.goal.trim());
     if let Some(text) = parts.summary.map(str::trim).filter(|text| !text.is_empty()) {
-        summary.extend(["\n\n", text]);
+        summary.extend(["\n\n", &inert(text)]);
     }
     if let Some(ticket) = parts.ticket {
         summary.extend(["\n\nFor #", &ticket.to_string(), "."]);
@@ -94,7 +95,7 @@ fn shown(value: &Value) -> String {
 fn cell(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let line: String = line.chars().filter(|letter| !letter.is_control()).take(300).collect();
-    line.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;").replace('@', "@\u{200b}")
+    inert(&line.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;"))
 }
 
 #[cfg(test)]
@@ -117,6 +118,21 @@ mod tests {
              | 1 | a \\| b # x &lt;!-- longhaul:proof:other --> @\u{200b}ada | passed |\n\
              \n### Checks\n\n| name | outcome | because |\n| --- | --- | --- |\n| test | passed |  |\n| lint | skipped | none |\n"
         );
+    }
+
+    #[test]
+    fn no_word_of_a_goal_or_a_summary_acts_at_the_forge() {
+        let parts = PullParts {
+            template: None,
+            goal: "Fix the login. Closes #9",
+            summary: Some("Done, @team: fixes other/repo#12."),
+            proof: None,
+            ticket: Some(3),
+            session: "s-1",
+        };
+        let body = pull_body(&parts);
+        assert!(body.contains("Closes #\u{200b}9") && body.contains("other/repo#\u{200b}12"), "{body}");
+        assert!(body.contains("@\u{200b}team") && body.contains("For #3."), "{body}");
     }
 
     #[test]

@@ -13,6 +13,8 @@ use crate::scrub::Scrubber;
 /// A longer line is looked at in pieces that overlap.
 const LONGEST_LINE: usize = 16 * 1024;
 const OVERLAP: usize = 1024;
+/// More of either is nobody's to read, and one is enough to refuse.
+const MOST_TOLD: usize = 200;
 
 /// What looks like a secret, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -65,23 +67,32 @@ impl<'a> Scan<'a> {
             if rule == "private-key" {
                 self.in_key = Some(path.to_owned());
             }
-            self.findings.push(finding(rule));
+            tell(&mut self.findings, finding(rule));
             return true;
         }
-        for known in RULES.iter().filter(|known| known.fits(text)) {
+        let lower = text.to_ascii_lowercase();
+        for known in RULES.iter().filter(|known| known.fits(text, &lower)) {
             if known.refuses {
-                self.findings.push(finding(known.rule.id.clone()));
+                tell(&mut self.findings, finding(known.rule.id.clone()));
                 return true;
             }
-            self.doubts.push(finding(known.rule.id.clone()));
+            tell(&mut self.doubts, finding(known.rule.id.clone()));
         }
         false
+    }
+}
+
+fn tell(told: &mut Vec<Finding>, finding: Finding) {
+    if told.len() < MOST_TOLD {
+        told.push(finding);
     }
 }
 
 /// A rule with its patterns made ready.
 struct Known {
     rule: Rule,
+    /// One of these is in each line that it can fit, in small letters.
+    keywords: Vec<Vec<u8>>,
     pattern: Regex,
     allowed: Vec<Regex>,
     refuses: bool,
@@ -100,16 +111,14 @@ impl Known {
         let allowed = allow.map(|text| Regex::new(&format!("(?i){text}"))).collect::<Result<_, _>>()?;
         // The others go by what a value is assigned to, and are wrong too often to stop a delivery.
         let refuses = matches!(rule.severity, Severity::Critical | Severity::High);
-        Ok(Self { rule, pattern, allowed, refuses })
+        let keywords = rule.keywords.iter().map(|word| word.to_lowercase().into_bytes()).collect();
+        Ok(Self { rule, keywords, pattern, allowed, refuses })
     }
 
-    fn fits(&self, text: &[u8]) -> bool {
-        let lower = text.to_ascii_lowercase();
-        let has = |word: &String| {
-            let word = word.to_lowercase();
-            lower.windows(word.len().max(1)).any(|window| window == word.as_bytes())
-        };
-        if !self.rule.keywords.is_empty() && !self.rule.keywords.iter().any(has) {
+    /// `lower` is the text in small letters.
+    fn fits(&self, text: &[u8], lower: &[u8]) -> bool {
+        let has = |word: &Vec<u8>| lower.windows(word.len().max(1)).any(|window| window == word);
+        if !self.keywords.is_empty() && !self.keywords.iter().any(has) {
             return false;
         }
         self.pattern.captures_iter(text).any(|found| {
@@ -194,6 +203,13 @@ mod tests {
             scanned(&["api_key = \"q8w7e6r5t4y3u2i1o0p9a8s7\"", "password = \"changeme\""]);
         assert_eq!(findings, []);
         assert_eq!(doubts, [(1, "generic-api-key".to_owned())]);
+    }
+
+    #[test]
+    fn a_file_full_of_secrets_is_told_in_part_and_refused_all_the_same() {
+        let token = format!("ghp_{}", "a1B2".repeat(9));
+        let (findings, _) = scanned(&vec![token.as_str(); 1000]);
+        assert_eq!(findings.len(), MOST_TOLD);
     }
 
     #[test]

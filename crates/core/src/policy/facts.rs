@@ -103,6 +103,9 @@ pub struct ChangedFile {
     /// Where it was before it was moved.
     #[serde(default, alias = "old_path", skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
+    /// Where it went, in the row of a place that a file was moved away from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
     pub status: FileStatus,
     #[serde(default)]
     pub added: u64,

@@ -58,7 +58,8 @@ const SIZES: [(Complexity, usize, u64); 3] =
     [(Complexity::Large, 40, 1500), (Complexity::Medium, 12, 400), (Complexity::Small, 3, 60)];
 
 fn size(change: &Change) -> (Complexity, String) {
-    let (files, lines) = (change.files.len(), change.lines);
+    // A file that was moved is one file, and has two rows.
+    let (files, lines) = (change.files.iter().filter(|file| file.to.is_none()).count(), change.lines);
     let reached = SIZES.iter().find(|(_, most_files, most_lines)| files > *most_files || lines > *most_lines);
     (reached.map_or(Complexity::Trivial, |(size, ..)| *size), format!("{files} files and {lines} lines"))
 }
@@ -70,7 +71,10 @@ fn danger(change: &Change) -> (Risk, String) {
     if let Some(because) = protected::NEVER.iter().find_map(|group| protected::in_group(change, group)) {
         return (Risk::High, because);
     }
-    let deleted = change.files.iter().filter(|file| file.status == super::facts::FileStatus::Deleted).count();
+    let is_gone = |file: &&super::facts::ChangedFile| {
+        file.status == super::facts::FileStatus::Deleted && file.to.is_none()
+    };
+    let deleted = change.files.iter().filter(is_gone).count();
     if deleted >= MANY_DELETED {
         return (Risk::Medium, format!("{deleted} files are deleted"));
     }

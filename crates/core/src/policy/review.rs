@@ -264,20 +264,26 @@ pub(super) const TABLE: Table<Case> = Table {
             },
         },
         Rule {
+            name: "same-critical",
+            when: "a finding is Critical, and they have the same signature as in the round before",
+            decision: "escalate",
+            holds: |case| {
+                let critical = critical(case)?;
+                same_again(case).map(|same| format!("{same}, and still Critical: {}", critical.evidence))
+            },
+        },
+        Rule {
             name: "same-again",
             when: "the findings have the same signature as in the round before",
             decision: PERSON,
-            holds: |case| {
-                let same = case.last.as_deref() == Some(case.signature.as_str());
-                same.then(|| format!("a fix changed nothing: {}", case.signature))
-            },
+            holds: same_again,
         },
         Rule {
             name: "still-critical",
             when: "all `policy.review.fix_attempts` are used up, and a finding is Critical",
             decision: "escalate",
             holds: |case| {
-                let critical = case.blocking.iter().find(|finding| finding.severity == Severity::Critical)?;
+                let critical = critical(case)?;
                 used_up(case).map(|used| format!("{used}, and still Critical: {}", critical.evidence))
             },
         },
@@ -308,6 +314,15 @@ fn not_its_fault(case: &Case) -> Option<String> {
     }
     let doubtful = checks.checks.iter().find(|check| check.outcome != "passed")?;
     Some(format!("check `{}` is {}", doubtful.name, doubtful.outcome))
+}
+
+fn critical(case: &Case) -> Option<&Finding> {
+    case.blocking.iter().find(|finding| finding.severity == Severity::Critical)
+}
+
+fn same_again(case: &Case) -> Option<String> {
+    let same = case.last.as_deref() == Some(case.signature.as_str());
+    same.then(|| format!("a fix changed nothing: {}", case.signature))
 }
 
 fn used_up(case: &Case) -> Option<String> {

@@ -148,6 +148,27 @@ fn a_file_that_is_moved_out_of_a_protected_folder_is_seen() {
 }
 
 #[test]
+fn a_file_that_is_moved_counts_once_and_is_not_deleted() {
+    let moved = |number: usize| {
+        let (path, from) = (format!("src/new/{number}.rs"), format!("src/{number}.rs"));
+        [
+            json!({ "path": path, "from": from, "status": "renamed" }),
+            json!({ "path": from, "to": path, "status": "deleted" }),
+        ]
+    };
+    let mut case = usual();
+    case["classification"]["complexity"] = json!("small");
+    case["change"]["files"] = json!((0..12).flat_map(moved).collect::<Vec<_>>());
+    assert_eq!(asked(Policy::Recheck, &case).decision, "keep");
+    case["change"]["files"]
+        .as_array_mut()
+        .unwrap()
+        .iter_mut()
+        .for_each(|file| drop(file.as_object_mut().unwrap().remove("to")));
+    assert_eq!(asked(Policy::Recheck, &case).decision, "raise");
+}
+
+#[test]
 fn findings_keep_their_signature_when_words_and_lines_move() {
     let signed = |line: u64, evidence: &str, category: &str| {
         let mut case = usual();
@@ -165,7 +186,7 @@ fn findings_keep_their_signature_when_words_and_lines_move() {
 #[test]
 fn no_reviewer_keeps_the_loop_going() {
     for (name, category, end) in [
-        ("the same", (|_| "race".to_owned()) as fn(u64) -> String, "person"),
+        ("the same", (|_| "race".to_owned()) as fn(u64) -> String, "escalate"),
         ("another", |n| format!("race {n}"), "escalate"),
     ] {
         let mut case = usual();

@@ -1,7 +1,7 @@
 //! From what is on record to a proof. Everything that is missing is said, and nothing that is missing has passed.
 
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{CheckEntry, Criterion, Evidence, Judgement, Outcome, Proof, VERSION, Verdict};
 
@@ -36,7 +36,7 @@ pub fn assemble(record: &Record<'_>) -> Proof {
     let change: Change = record.change.map(read).unwrap_or_default();
     let checks = checks(&ran);
     let reviews = verdicts(record.reviews, &review);
-    let criteria = criteria(record.spec, record.reviews, &checks);
+    let criteria = criteria(record, &checks);
     // Those of an earlier round that no rule wants any more looked at other files.
     let is_wanted = record.audit_rule.is_none_or(|rule| text_in(rule, "decision") != Some("none"));
     let audits = verdicts(record.audits.filter(|_| is_wanted), &audit);
@@ -241,8 +241,14 @@ struct SpecCriterion {
     check: Option<String>,
 }
 
-fn criteria(spec: Option<&Value>, reviews: Option<&Value>, checks: &[CheckEntry]) -> Vec<Criterion> {
+fn criteria(record: &Record<'_>, checks: &[CheckEntry]) -> Vec<Criterion> {
+    let reviews = record.reviews;
+    let spec = record.spec.filter(|spec| !spec.is_null());
     let listed = spec.and_then(|spec| spec.get("criteria")).and_then(Value::as_array);
+    // Without a spec the goal itself is what reviewers judge.
+    let goal = (spec.is_none() && !below(reviews).is_empty())
+        .then(|| vec![json!({ "id": "goal", "text": record.goal })]);
+    let listed = listed.or(goal.as_ref());
     let criterion = |value: &Value| {
         let SpecCriterion { id, text, check } = read(value);
         let mut evidence = said_of(&id, reviews);
@@ -344,7 +350,14 @@ impl Problems {
             _ => {}
         }
         checks.iter().for_each(|check| {
-            self.add(check.outcome, || format!("check `{}` ({}): {}", check.name, check.seen, check.because));
+            self.add(check.outcome, || {
+                let because = match (check.because.as_str(), check.exit) {
+                    ("", Some(exit)) => format!(": it ended with {exit}"),
+                    ("", None) => String::new(),
+                    (because, _) => format!(": {because}"),
+                };
+                format!("check `{}` ({}){because}", check.name, check.seen)
+            });
         });
     }
 

@@ -73,7 +73,8 @@ fn contradiction(proof: &Proof) -> Option<Unfit> {
     let criteria = proof.criteria.iter().map(|one| (format!("criterion `{}`", one.id), one.outcome));
     let verdicts =
         proof.reviews.iter().chain(&proof.audits).map(|one| (format!("`{}`", one.name), one.outcome));
-    let bad = parts.chain(criteria).chain(verdicts).find(|(_, outcome)| match outcome {
+    let scope = std::iter::once(("the scope".to_owned(), proof.scope.outcome));
+    let bad = parts.chain(criteria).chain(verdicts).chain(scope).find(|(_, outcome)| match outcome {
         Outcome::Failed | Outcome::CouldNotRun => true,
         Outcome::Passed | Outcome::Skipped | Outcome::Carried => false,
     });

@@ -99,6 +99,22 @@ fn a_change_that_everything_speaks_for_has_passed_and_names_its_files() {
 }
 
 #[test]
+fn without_a_spec_the_goal_is_what_reviewers_judge() {
+    let mut case = Case { spec: Value::Null, ..Case::default() };
+    let proof = case.proof();
+    let criterion = &proof.criteria[0];
+    assert_eq!((&*criterion.id, &*criterion.text), ("goal", "fix it"));
+    assert_eq!((proof.outcome, criterion.outcome), (Outcome::CouldNotRun, Outcome::CouldNotRun));
+    assert!(proof.because.contains("criterion `goal`: nobody looked at it"), "{}", proof.because);
+    case.reviews[0]["result"]["criteria"][0]["id"] = json!("goal");
+    let proof = case.proof();
+    assert_eq!((proof.outcome, proof.criteria.len()), (Outcome::Passed, 1), "{}", proof.because);
+    // Where nobody reviews, nothing is judged, and nothing is promised.
+    case.reviews = Value::Null;
+    assert_eq!(case.proof().criteria, []);
+}
+
+#[test]
 fn what_is_missing_or_speaks_against_it_is_told_and_never_passes() {
     let cases: Vec<(Case, Outcome, &str)> = vec![
         (Case { checks: Value::Null, ..Case::default() }, Outcome::CouldNotRun, "no checks were run"),
@@ -208,6 +224,16 @@ fn every_way_in_which_a_check_did_not_pass_keeps_its_name() {
 }
 
 #[test]
+fn a_check_that_just_failed_is_told_with_how_it_ended() {
+    let mut ran = checks();
+    ran["outcome"] = json!("failed");
+    ran["checks"][0]["outcome"] = json!("failed");
+    ran["checks"][0]["exit"] = json!(7);
+    let proof = Case { checks: ran, ..Case::default() }.proof();
+    assert_eq!(proof.because, "check `test` (failed): it ended with 7");
+}
+
+#[test]
 fn a_criterion_may_be_decided_by_a_check() {
     let spec = json!({ "criteria": [{ "id": "A1", "text": "t", "check": "test" }, { "id": "A2", "text": "u", "check": "lint" }] });
     let proof = Case { spec, reviews: Value::Null, ..Case::default() }.proof();
@@ -224,6 +250,15 @@ fn what_is_carried_to_another_base_says_so_and_is_whole() {
     let check = &carried.checks[0];
     assert_eq!((check.outcome, &*check.because), (Outcome::Carried, "the base moved elsewhere"));
     assert_eq!(read(&carried.json().to_string()).unwrap().1, []);
+}
+
+#[test]
+fn a_scope_that_was_left_contradicts_a_proof_that_passed() {
+    let mut proof = Case::default().proof();
+    proof.scope.outcome = Outcome::Failed;
+    let problems = read(&proof.sealed().json().to_string()).unwrap().1;
+    let [Unfit::Contradiction { because, .. }] = &problems[..] else { panic!("{problems:?}") };
+    assert_eq!(because, "the scope is `failed`");
 }
 
 #[test]

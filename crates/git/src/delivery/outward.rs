@@ -27,7 +27,20 @@ pub struct Push<'a> {
 pub fn remote_address(main: &Repository) -> Result<Option<String>, Error> {
     let Some(name) = remote(main)? else { return Ok(None) };
     let address = Git::in_repository(main).args(["ls-remote", "--get-url", &name]).run()?.line()?;
-    Ok(Some(address))
+    Ok(Some(from_the_top(address, main)))
+}
+
+/// A path is meant from the top of the checkout, whoever asks from wherever.
+fn from_the_top(address: String, main: &Repository) -> String {
+    let path = Path::new(&address);
+    let is_url = address.contains("://");
+    // `host:path` is another machine, unless a slash stands before it.
+    let is_host = address.find(':').is_some_and(|at| !address[..at].contains('/'));
+    if is_url || is_host || path.is_absolute() {
+        return address;
+    }
+    let top = main.main_checkout.as_ref().or(main.checkout.as_ref()).unwrap_or(&main.common_dir);
+    top.join(path).to_string_lossy().into_owned()
 }
 
 /// Puts a branch of ours into a person's repository, if it is still at what was last seen of it.
@@ -92,22 +105,6 @@ impl Snapshots {
         resolve(&self.repository_of_snapshots(), &kept)
     }
 
-    /// Where a branch elsewhere is; `None` if it is not there.
-    pub fn branch_at(&self, address: &str, branch: &str) -> Result<Option<ObjectId>, Error> {
-        check_branch(branch)?;
-        check_address(address)?;
-        let name = format!("refs/heads/{branch}");
-        let asking = ["ls-remote", "--quiet", "--upload-pack=git-upload-pack", "--", address, &name];
-        let answer = self.outward()?.args(asking).allow_protocols(PROTOCOLS).timeout(TIMEOUT).run()?;
-        if answer.status != 0 {
-            let message = answer.stderr.trim().replace('\n', "; ");
-            return Err(Error::FetchFailed { url: address.to_owned(), message });
-        }
-        let text = answer.line()?;
-        let found = text.lines().filter_map(|line| line.split_once('\t')).find(|(_, found)| *found == name);
-        Ok(found.and_then(|(id, _)| ObjectId::parse(id)))
-    }
-
     /// Moves a branch elsewhere, if it is still at what was last seen of it.
     pub fn push(&self, wanted: &Push<'_>) -> Result<(), Error> {
         let Push { address, commit, branch, expected } = *wanted;
@@ -156,4 +153,29 @@ pub(crate) fn check_branch(branch: &str) -> Result<(), Error> {
         && branch.rsplit_once('.').is_none_or(|(_, end)| end != "lock")
         && branch.chars().all(plain);
     if fits { Ok(()) } else { Err(Error::ReferenceName { reference: branch.to_owned() }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_meant_from_the_top_of_the_main_checkout() {
+        let main = Repository {
+            common_dir: "/work/a/.git".into(),
+            git_dir: "/work/a/.git".into(),
+            kind: crate::Kind::MainCheckout,
+            checkout: Some("/work/a".into()),
+            main_checkout: Some("/work/a".into()),
+        };
+        for (address, expected) in [
+            ("../forge.git", "/work/a/../forge.git"),
+            ("forge.git", "/work/a/forge.git"),
+            ("/srv/forge.git", "/srv/forge.git"),
+            ("file:///srv/forge.git", "file:///srv/forge.git"),
+            ("git@host:a/b.git", "git@host:a/b.git"),
+        ] {
+            assert_eq!(from_the_top(address.to_owned(), &main), expected);
+        }
+    }
 }

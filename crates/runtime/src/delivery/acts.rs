@@ -2,7 +2,10 @@
 
 use longhaul_core::delivery::{Done, MergeMethod, MergedSeen, PullWanted, Sign, proof_comment, proof_mark};
 use longhaul_events::DeliveryAct;
-use longhaul_forge::{Failure, Forge, MergePull, NewPull, PullEdit, PullState, PushBranch, Readiness, State};
+use longhaul_forge::{
+    Check, CheckOutcome, Failure, Forge, MergePull, NewPull, PullEdit, PullState, PushBranch, Readiness,
+    State,
+};
 use longhaul_git::{
     Author, Joined, NewCommit, ObjectId, Push, Signing, put_branch, resolve, user_identity, wants_signature,
 };
@@ -142,7 +145,7 @@ impl Delivery<'_> {
         let state = format!("{readiness:?}");
         let key = format!("pull_request:{head}:{}", digest(&[&title, &body, &state]));
         let what = json!({ "branch": head, "title": title, "into": into });
-        let plan = Plan { act: DeliveryAct::PullRequest, key, what, receipt: Holds::ForEver };
+        let plan = Plan { act: DeliveryAct::PullRequest, key, what, receipt: Holds::WhileSeen };
         let new =
             NewPull { title: title.clone(), body: body.clone(), head: head.clone(), base: into, readiness };
         let is_so = |pull: &longhaul_forge::Pull| {
@@ -178,7 +181,7 @@ impl Delivery<'_> {
         let body = self.by.commands.scrubbed(&proof_comment(&session, &proof));
         let key = format!("comment:{number}:{}", digest(&[&body]));
         let what = json!({ "pull_request": number, "mark": mark });
-        let plan = Plan { act: DeliveryAct::Comment, key, what, receipt: Holds::ForEver };
+        let plan = Plan { act: DeliveryAct::Comment, key, what, receipt: Holds::WhileSeen };
         self.once(
             &plan,
             &mut |ground| {
@@ -217,6 +220,7 @@ impl Delivery<'_> {
         let at_s = self.history.last().map_or(0, |last| last.intended_at.0 / 1000);
         let wanted =
             MergePull { number, method, head: head.to_string(), base: Some(base.to_string()), message, at_s };
+        self.report_checks(&head)?;
         let merged = self.once(
             &plan,
             &mut |ground| {
@@ -235,7 +239,7 @@ impl Delivery<'_> {
         let is_of_this = |value: &Value| value["change"] == *change;
         let mut merges = self.history.iter().filter(|known| known.act == DeliveryAct::Merge);
         let Some(last) = merges.rfind(|known| is_of_this(&known.what)).cloned() else {
-            return Ok(());
+            return self.look_for_merge_of_others();
         };
         let number = last.what["pull_request"].as_u64().unwrap_or_default();
         self.pull = self.known_pull(number);
@@ -252,6 +256,56 @@ impl Delivery<'_> {
         let plan = Plan { act: DeliveryAct::Merge, key, what, receipt: Holds::ForEver };
         let receipt = self.record_receipt(&plan, receipt, crate::commands::delivering::Found::Before)?;
         self.take_merge(&receipt)
+    }
+
+    /// A person may have merged what we put there, before it was our turn. It is taken as if it were ours.
+    fn look_for_merge_of_others(&mut self) -> Result<(), Trouble> {
+        let branch = self.ground.branch.clone();
+        let ours = self.own_heads(&branch);
+        if ours.is_empty() || self.ground.forge.is_none() {
+            return Ok(());
+        }
+        let Some(pull) = tried(&mut || self.ground.forge()?.pull_of(&branch))? else { return Ok(()) };
+        let Some(merged) = pull.merged.filter(|merged| ours.contains(&merged.head)) else { return Ok(()) };
+        let commits = self.history.iter().filter(|known| known.act == DeliveryAct::Commit);
+        let mut receipts = commits.filter_map(|known| known.receipt.clone());
+        let Some(made) = receipts.rfind(|receipt| receipt["commit"] == *merged.head) else { return Ok(()) };
+        if !self.is_of_this_change(&made)? {
+            return Ok(());
+        }
+        let (number, url) = (pull.number, pull.url);
+        self.pull = Some(PullRecord { number, url });
+        let change = self.ground.change.to_string();
+        let key = format!("merge:{number}:{}", merged.head);
+        let what = json!({
+            "pull_request": number, "head": merged.head, "base": made["base"], "tree": made["tree"], "change": change,
+        });
+        let receipt = json!({
+            "pull_request": number, "commit": merged.commit, "head": merged.head, "tree": made["tree"], "change": change,
+        });
+        let plan = Plan { act: DeliveryAct::Merge, key, what, receipt: Holds::ForEver };
+        self.record_intent(&plan)?;
+        let receipt = self.record_receipt(&plan, receipt, crate::commands::delivering::Found::Before)?;
+        self.take_merge(&receipt)
+    }
+
+    /// Whether a commit holds the files as they are now, and not an earlier state of them.
+    fn is_of_this_change(&self, made: &Value) -> Result<bool, Trouble> {
+        let id = |key: &str| made[key].as_str().and_then(ObjectId::parse);
+        let (Some(base), Some(tree)) = (id("base"), id("tree")) else { return Ok(false) };
+        let joined = self.ground.snapshots.join(&self.ground.place.base, &self.ground.change, &base)?;
+        Ok(joined == Joined::Tree(tree))
+    }
+
+    /// Tells the forge what the checks came to, which may insist on them before it merges.
+    fn report_checks(&self, head: &ObjectId) -> Result<(), Trouble> {
+        let checks = self.ground.proof.as_ref().map_or(&Value::Null, |proof| &proof["checks"]);
+        let wanted: Vec<Check> = checks.as_array().into_iter().flatten().filter_map(check_in).collect();
+        let known = tried(&mut || self.ground.forge()?.checks(head.as_str()))?;
+        for check in wanted.iter().filter(|check| !known.contains(check)) {
+            tried(&mut || self.ground.forge()?.report_check(head.as_str(), check))?;
+        }
+        Ok(())
     }
 
     fn known_pull(&self, number: u64) -> Option<PullRecord> {
@@ -354,6 +408,15 @@ impl Delivery<'_> {
         let number = self.pull.as_ref().map(|pull| pull.number);
         number.ok_or_else(|| Trouble::Ends(refused("there is no pull request")))
     }
+}
+
+/// A check of a proof as a forge knows them.
+fn check_in(entry: &Value) -> Option<Check> {
+    let outcome = match entry["outcome"].as_str()? {
+        "passed" | "carried" => CheckOutcome::Passed,
+        _ => CheckOutcome::Failed,
+    };
+    Some(Check { name: entry["name"].as_str()?.to_owned(), outcome })
 }
 
 fn pull_in(receipt: &Value) -> Option<PullRecord> {

@@ -163,9 +163,8 @@ impl Ground {
         let tree = if let Joined::Tree(tree) = joined { Some(tree) } else { None };
         let mut scan = Scan::new(&self.scrubber);
         if let Some(tree) = &tree {
-            for line in self.snapshots.added_lines(&base_tree, tree)? {
-                scan.line(&line.path, line.line, &line.text);
-            }
+            self.snapshots
+                .each_added_line(&base_tree, tree, &mut |path, line, text| scan.line(path, line, text))?;
         }
         let (findings, doubts) = (scan.findings, scan.doubts);
         let moved =

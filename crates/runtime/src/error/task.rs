@@ -28,6 +28,10 @@ pub enum TaskError {
         "pull request #{pull} is open for ticket #{number}, so nothing was started; merge or close it first: {url}"
     )]
     PullOpen { number: u64, pull: u64, url: String },
+    #[error(
+        "pull request #{pull} of an earlier attempt is open, so nothing was started; merge or close it first: {url}"
+    )]
+    AttemptOpen { pull: u64, url: String },
     #[error("task {task} belongs to another repository than this folder; try it again there")]
     Elsewhere { task: TaskId },
     #[error(transparent)]
@@ -59,7 +63,10 @@ impl TaskError {
         match self {
             Self::Rejected(rejection) => rejection.code(),
             Self::NoSuch(_) | Self::Ambiguous { .. } | Self::SessionWithout(_) => "E0252",
-            Self::Duplicate { .. } | Self::TicketClosed { .. } | Self::PullOpen { .. } => "E0253",
+            Self::Duplicate { .. }
+            | Self::TicketClosed { .. }
+            | Self::PullOpen { .. }
+            | Self::AttemptOpen { .. } => "E0253",
             Self::Damaged { .. } => "E0102",
             Self::Elsewhere { .. }
             | Self::Phase(_)
@@ -86,6 +93,7 @@ impl TaskError {
             | Self::Duplicate { .. }
             | Self::TicketClosed { .. }
             | Self::PullOpen { .. }
+            | Self::AttemptOpen { .. }
             | Self::Elsewhere { .. }
             | Self::NotPaid { .. }
             | Self::NoProof { .. }

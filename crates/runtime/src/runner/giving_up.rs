@@ -51,7 +51,11 @@ pub(super) fn could_not(id: SessionId, error: &Error) -> Option<Reason> {
     let again = format!("see what is wrong, then {back}, or run it again");
     let walls = format!("`longhaul sandbox check --explain` says what is missing here; then {back}");
     let enter = format!("give the permissions back with `chmod u+rwx`, then {back}");
-    let (code, fix) = if matches!(error, Error::Tool(broken) if broken.what == CANNOT_RUN) {
+    let (code, fix) = if let Error::BadStart(reasons) = error {
+        // Whoever tries again is refused again: who may be below a session changes with its workflow or its walls.
+        let fix = reasons.first().map_or(again, |reason| format!("{}, then {back}", reason.fix));
+        (ParkCode::ChildRefused, fix)
+    } else if matches!(error, Error::Tool(broken) if broken.what == CANNOT_RUN) {
         (ParkCode::NoSandbox, walls)
     } else if matches!(error, Error::Tool(broken) if broken.what == CANNOT_ENTER) {
         (ParkCode::CheckoutGone, enter)
@@ -176,4 +180,19 @@ fn used_up(id: SessionId, waits: Option<&Waits>) -> Reason {
         rfc3339(*wake_at)
     );
     ParkCode::UsageLimit.reason(format!("the limit of `{on}` is used up until {}", rfc3339(*until)), fix)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_below_that_may_not_be_opened_is_told_with_what_helps() {
+        let id: SessionId = "s-0123456789abc".parse().unwrap();
+        let refused = ParkCode::ChildRefused.reason("without walls", "run it behind walls");
+        let told = could_not(id, &Error::BadStart(vec![refused])).unwrap();
+        assert_eq!(told.code, ParkCode::ChildRefused.code());
+        assert!(told.message.contains("without walls"), "{told:?}");
+        assert!(told.fix.starts_with("run it behind walls, then go back to the step"), "{told:?}");
+    }
 }

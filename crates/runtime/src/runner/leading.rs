@@ -99,7 +99,7 @@ impl Driven<'_> {
         };
         let session = refusal.is_none().then(|| self.commands.new_session_id());
         let (code, because) = refusal.map(|(code, because)| (code.code().to_owned(), because)).unzip();
-        Planned { session, workflow: id.clone(), goal: goal.clone(), files: *files, because, code }
+        Planned { session, workflow: id.clone(), files: *files, because, code }
     }
 
     /// Drives whoever is due, until the step is decided or nothing goes on.

@@ -4,6 +4,7 @@ use longhaul_core::session::{NewBudget, Session};
 use longhaul_core::task::TaskState;
 use longhaul_core::walk::view::StepView;
 use longhaul_events::{CheckoutKind, SessionId, TaskId, Urgency};
+use longhaul_forge::{Forge as _, LocalForge, Pull, PullState};
 use longhaul_store::views::SessionStatus;
 
 use crate::commands::Commands;
@@ -11,6 +12,7 @@ use crate::commands::task::TaskWish;
 use crate::commands::walking::StartSession;
 use crate::driving::Drive;
 use crate::error::{Error, TaskError};
+use crate::forge::ForgeError;
 use crate::reader::TaskView;
 use crate::starting::NewWalk;
 use crate::stopping::Stop;
@@ -41,8 +43,9 @@ impl System {
         super::check_because(because)?;
         let before = view.root.as_ref().ok_or(TaskError::NoSuch(view.id.to_string()))?;
         self.refuse_elsewhere(view)?;
-        self.end_before(commands, view)?;
         let last = commands.load_session(before.id)?;
+        self.refuse_beside_pull(view, &last)?;
+        self.end_before(commands, view)?;
         let start = self.start_again(commands, view, &last)?;
         let by = terminal::user_name();
         let wish = TaskWish::Again { task: view.id, by: by.clone(), because: because.map(str::to_owned) };
@@ -73,6 +76,29 @@ impl System {
         let reason = Some("another attempt is made".to_owned());
         let stop = Stop { urgency: Urgency::Now, by: terminal::user_name(), reason };
         self.stop_all(commands, &open, &stop)
+    }
+
+    /// A change of an earlier attempt that still waits to be merged would get a second one beside it.
+    fn refuse_beside_pull(&self, view: &TaskView, last: &Session) -> Result<(), Error> {
+        let forge = match self.find_forge(None, LocalForge::OURS) {
+            Ok(forge) => forge,
+            Err(
+                Error::Forge(ForgeError::Absent(_)) | Error::Git(longhaul_git::Error::NotARepository { .. }),
+            ) => {
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
+        let branch = last.workplace.as_ref().map(|workplace| workplace.checkout.branch.as_str());
+        let marks: Vec<String> = view.sessions.iter().map(|row| format!("session `{}`", row.id)).collect();
+        let is_ours = |pull: &&Pull| {
+            Some(pull.head.as_str()) == branch || marks.iter().any(|mark| pull.body.contains(mark))
+        };
+        let open = forge.pulls(Some(PullState::Open)).map_err(Error::from)?;
+        match open.iter().find(is_ours) {
+            Some(pull) => Err(TaskError::AttemptOpen { pull: pull.number, url: pull.url.clone() }.into()),
+            None => Ok(()),
+        }
     }
 
     fn refuse_elsewhere(&self, view: &TaskView) -> Result<(), Error> {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use longhaul_runtime::forge::{Forge as _, LocalRules, NewReview, ReviewVerdict};
+use longhaul_runtime::forge::{Forge as _, LocalRules, MergeMethod, MergePull, NewReview, ReviewVerdict};
 use serde_json::{Value, json};
 
 use super::shop::{ALL, Shop};
@@ -131,6 +131,56 @@ fn a_review_that_the_forge_requires_is_somebody_elses_and_then_it_goes_on() {
     shop.home.run(&rewind).inside("repo").go().succeeded();
     shop.wait_for("last", &session);
     shop.is_delivered_once(&session);
+}
+
+#[test]
+fn a_check_that_the_forge_requires_is_told_to_it_as_the_proof_has_it() {
+    let shop = Shop::new(ALL);
+    shop.local().set_rules(&LocalRules { reviews: 0, checks: vec!["test".to_owned()] }).unwrap();
+    let session = shop.worked("fix it", |tree| fs::write(tree.join("new"), "x\n").unwrap());
+    shop.prove(&session, &auto());
+    let result = shop.delivered(&session);
+    assert_eq!(result["outcome"], "delivered", "{result:#}");
+    shop.is_delivered_once(&session);
+}
+
+#[test]
+fn what_a_person_merged_meanwhile_is_taken_as_merged() {
+    let shop = Shop::new(ALL);
+    let session = shop.worked("fix it", |tree| fs::write(tree.join("new"), "x\n").unwrap());
+    shop.prove(&session, &json!({ "decision": "person", "because": "risk is high" }));
+    let result = shop.delivered(&session);
+    assert_eq!(result["outcome"], "refused", "{result:#}");
+    let pull = shop.local().pulls(None).unwrap().remove(0);
+    let merge = MergePull {
+        number: pull.number,
+        method: MergeMethod::Squash,
+        head: shop.forge_git(&["rev-parse", &pull.head]),
+        base: None,
+        message: "by hand".to_owned(),
+        at_s: 0,
+    };
+    shop.local().merge(&merge).unwrap();
+    let rewind = ["session", "rewind", &session, "--to", "ship", "--reason", "merged", "--json"];
+    shop.home.run(&rewind).inside("repo").go().succeeded();
+    shop.wait_for("last", &session);
+    shop.is_delivered_once(&session);
+}
+
+#[test]
+fn no_other_attempt_is_made_while_the_pull_request_of_the_last_is_open() {
+    let shop = Shop::new(ALL);
+    let session = shop.worked("fix it", |tree| fs::write(tree.join("new"), "x\n").unwrap());
+    shop.prove(&session, &json!({ "decision": "person", "because": "risk is high" }));
+    assert_eq!(shop.delivered(&session)["outcome"], "refused");
+    let task = shop.task(&session);
+    shop.home.run(&["task", "cancel", &task]).inside("repo").go().succeeded();
+    let refused = shop.home.run(&["task", "retry", &task]).inside("repo").go();
+    assert_eq!(refused.code, Some(3), "{refused}");
+    assert!(
+        refused.stderr.contains("E0253") && refused.stderr.contains("#2 of an earlier attempt"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -309,6 +309,14 @@ impl Script {
         for (visit, tools) in self.fixes.iter().enumerate() {
             step("lh.fix", "fix", visit + 1, tools, &[artifact(&self.handoff)]);
         }
+        let audited = json!({
+            "kind": "audit_verdict", "verdict": "clean", "findings": [], "summary": "I looked.",
+        });
+        for visit in 1..=self.verdicts.len() {
+            for audit in ["lh.audit.production", "lh.audit.architecture", "lh.audit.security"] {
+                step(audit, "verdict", visit, &[], &[artifact(&audited)]);
+            }
+        }
         json!({ "cassette": 1, "turns": turns, "otherwise": "fail" }).to_string()
     }
 }

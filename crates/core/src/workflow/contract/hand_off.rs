@@ -80,7 +80,7 @@ fn spec() -> Fields {
             ("id", json!({ "type": "string", "pattern": "^[a-z0-9-]+$", "examples": ["c1"] })),
             ("text", text("`a+b@example.org` is accepted and stored as it was typed")),
         ],
-        &[],
+        &[("check", text("test"))],
     );
     Fields {
         about: "What is wanted, as criteria that can be judged one by one.",
