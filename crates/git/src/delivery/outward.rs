@@ -162,15 +162,15 @@ mod tests {
     #[test]
     fn a_path_is_meant_from_the_top_of_the_main_checkout() {
         let main = Repository {
-            common_dir: "/work/a/.git".into(),
-            git_dir: "/work/a/.git".into(),
+            common_dir: "/srv/a/.git".into(),
+            git_dir: "/srv/a/.git".into(),
             kind: crate::Kind::MainCheckout,
-            checkout: Some("/work/a".into()),
-            main_checkout: Some("/work/a".into()),
+            checkout: Some("/srv/a".into()),
+            main_checkout: Some("/srv/a".into()),
         };
         for (address, expected) in [
-            ("../forge.git", "/work/a/../forge.git"),
-            ("forge.git", "/work/a/forge.git"),
+            ("../forge.git", "/srv/a/../forge.git"),
+            ("forge.git", "/srv/a/forge.git"),
             ("/srv/forge.git", "/srv/forge.git"),
             ("file:///srv/forge.git", "file:///srv/forge.git"),
             ("git@host:a/b.git", "git@host:a/b.git"),
