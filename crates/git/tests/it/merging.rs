@@ -73,7 +73,7 @@ fn what_attributes_ask_for_and_repositories_inside_are_no_change_until_somebody_
         assert_eq!(work.snapshots().file_of(&tree, "x.bat").unwrap().unwrap(), b"a\nb\nc\n");
         let snapshots = work.snapshots();
         let kept = snapshots.changes_between(&work.wanted().base.clone(), &tree).unwrap();
-        assert!(kept.iter().all(|change| change.path != PathBuf::from("vendor")), "{link}: {kept:?}");
+        assert!(kept.iter().all(|change| !change.path.ends_with("vendor")), "{link}: {kept:?}");
         fs::remove_dir_all(work.top().join("vendor")).unwrap();
         assert_eq!(files(&work)[0].0, "vendor", "one that is taken away is a change");
     }
