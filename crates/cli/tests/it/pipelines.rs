@@ -181,6 +181,8 @@ fn a_small_task_goes_from_goal_to_main_without_asking_anybody() {
     let mut cassette = Cassette::new();
     cassette.codes(MEND);
     cassette.reviews(1, &json!([]));
+    // A file that is called `login` is looked at by one more.
+    cassette.audits(&["security"]);
     let outcome = cassette.run(&home);
     let told = one(&outcome);
     assert_eq!(told["outcome"]["kind"], "completed", "{outcome}\n{}", why(&home));
