@@ -17,12 +17,14 @@ pub struct ProofReport {
     pub wrong: Vec<String>,
     /// What nobody could look at here, and why.
     pub open: Vec<String>,
+    /// Whether the repository or the log here knows what it is about. Anybody can write one that only agrees with itself.
+    pub is_known_here: bool,
 }
 
 impl ProofReport {
-    /// Whether nothing speaks against it.
+    /// Whether what is here bears it out, and nothing speaks against it.
     pub fn holds(&self) -> bool {
-        self.wrong.is_empty()
+        self.is_known_here && self.wrong.is_empty()
     }
 }
 
@@ -35,6 +37,7 @@ impl System {
             right: vec!["it has the form of a proof".to_owned()],
             wrong: problems.iter().map(ToString::to_string).collect(),
             open: Vec::new(),
+            is_known_here: false,
         };
         if problems.is_empty() {
             report
@@ -81,6 +84,7 @@ impl System {
                 (false, _) => report.open.push(format!("its {name} {id} is not in this repository")),
             }
         }
+        report.is_known_here |= known.iter().any(|(name, _)| *name == "base");
         let of = |name: &str| known.iter().find(|(known, _)| *known == name).map(|(_, id)| id);
         let (Some(snapshots), Some(start), Some(tree), Some(onto)) =
             (&snapshots, of("start"), of("tree"), of("base"))

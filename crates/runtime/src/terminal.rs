@@ -75,7 +75,7 @@ pub(crate) fn is_person_here() -> bool {
 }
 
 /// Refuses what only a person may ask for.
-pub(crate) fn refuse_agents() -> Result<(), Error> {
+pub fn refuse_agents() -> Result<(), Error> {
     if is_under_agent() { Err(Error::UnderAgent) } else { Ok(()) }
 }
 

@@ -13,7 +13,8 @@ use crate::output::lines;
 
 /// Judge a proof, as JSON or as an in-toto statement: is it whole, is it about this repository, is it what this log has.
 ///
-/// It exits with 0 if nothing speaks against it, else with 3. That it holds does not make its outcome `passed`: read it.
+/// It exits with 0 if the repository or the log here bears it out, else with 3. That it holds does not make its outcome
+/// `passed`: read it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// The file, or `-` for standard input.
@@ -64,7 +65,8 @@ fn compare(system: &System, report: &mut ProofReport) -> Result<(), CliError> {
         reader.proof_of_task(&view)
     });
     match found {
-        Ok(own) if own.digest == report.proof.digest => {
+        Ok(own) if own == report.proof => {
+            report.is_known_here = true;
             report.right.push("it is the one that the log here has of its task".to_owned());
         }
         Ok(_) => report.wrong.push("the log here has another proof of its task".to_owned()),
@@ -77,7 +79,11 @@ fn compare(system: &System, report: &mut ProofReport) -> Result<(), CliError> {
 }
 
 fn words(judged: &Judged) -> String {
-    let holds = if judged.holds { "nothing speaks against the proof" } else { "the proof does NOT hold" };
+    let holds = match (judged.holds, judged.wrong.is_empty()) {
+        (true, _) => "nothing speaks against the proof",
+        (false, true) => "nobody can tell here whether the proof holds",
+        (false, false) => "the proof does NOT hold",
+    };
     let mut text = lines(&format!("{holds}; it says {}: {}", judged.outcome, judged.because), "");
     let parts = [("right", &judged.right), ("WRONG", &judged.wrong), ("open", &judged.open)];
     for (word, found) in parts {

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::{check, go, prepared, proof, session};
+use crate::support::Home;
 use crate::walking::one;
 
 #[test]
@@ -36,6 +37,9 @@ fn the_proof_of_a_task_is_shown_in_every_form_and_what_is_shown_can_be_verified(
     let judged = home.run(&["proof", "verify", "-"]).stdin(forged).inside("repo").go();
     assert_eq!(judged.code, Some(3), "{judged}");
     assert!(judged.stdout.contains("does NOT hold") && judged.stdout.contains("WRONG: "), "{judged}");
+    let judged = Home::new().run(&["proof", "verify", "-"]).stdin(show("json")).go();
+    assert_eq!(judged.code, Some(3), "{judged}");
+    assert!(judged.stdout.starts_with("nobody can tell here"), "{judged}");
     let nothing = home.run(&["proof", "verify", "-"]).stdin("{}").go();
     assert_eq!(nothing.code, Some(2), "{nothing}");
 }

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use longhaul_runtime::Error;
 use longhaul_runtime::forge::Forge as _;
+use longhaul_runtime::{Error, terminal};
 
 use super::super::At;
 use super::IssueRow;
@@ -20,6 +20,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    terminal::refuse_agents()?;
     let issue = args.at.find(context)?.close_issue(args.number).map_err(Error::from)?;
     context.output.row(IssueRow(&issue))?;
     Ok(ExitCode::SUCCESS)

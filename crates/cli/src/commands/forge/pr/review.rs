@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use longhaul_runtime::Error;
 use longhaul_runtime::forge::{Forge as _, NewReview, Review, ReviewVerdict};
+use longhaul_runtime::{Error, terminal};
 use serde::Serialize;
 
 use super::super::At;
@@ -51,6 +51,7 @@ impl Row for ReviewRow {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    terminal::refuse_agents()?;
     let verdict = if args.approve { ReviewVerdict::Approved } else { ReviewVerdict::ChangesRequested };
     let review = NewReview { verdict, body: args.body.clone() };
     let review = args.at.find(context)?.review(args.number, &review).map_err(Error::from)?;
