@@ -27,6 +27,7 @@ mod metering;
 mod opening;
 mod places;
 mod proofs;
+mod queueing;
 mod reader;
 mod reading;
 mod recap;
@@ -62,6 +63,7 @@ pub use beginning::{Begun, Survey};
 pub use calendar::UsedUp;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
+pub use commands::queueing::{Judged, NewQueued, Occasion, OccasionKind, TriggerName};
 pub use commands::task::{TaskOrigin, TaskWish};
 pub use commands::walking::{
     Advance, AnswerGate, Checkpoint, PlanState, PlannedStep, Rewind, StartSession, WorkOrder, WorkResult,
@@ -75,6 +77,7 @@ pub use error::{DrivenError, Error, HiringError, Kind, TaskError};
 pub use hiring::Assignee;
 pub use places::Places;
 pub use proofs::ProofReport;
+pub use queueing::{Turn, script_value};
 pub use reader::{
     AgentDid, Artifact, Before, Branch, DamagedTask, Decided, EventRow, GateEntry, GateState, Happened,
     LogEntry, ProgressBelow, ProgressTail, Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry,

@@ -73,6 +73,18 @@ impl Commands {
         self.open_and_show(id, &open, start, &TaskWish::default())
     }
 
+    /// The same for a task, under an id that was chosen before.
+    pub(crate) fn start_session_under(
+        &self,
+        id: SessionId,
+        start: &StartSession,
+        wish: &TaskWish,
+        brief: Option<&str>,
+    ) -> Result<StepView, Error> {
+        let open = self.opening(id, start, brief)?;
+        self.open_and_show(id, &open, start, wish)
+    }
+
     fn open_and_show(
         &self,
         id: SessionId,
