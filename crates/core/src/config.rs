@@ -10,6 +10,7 @@ mod checks;
 mod identity;
 mod pipeline;
 mod policy;
+mod queue;
 mod sandbox;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ use serde_saphyr::Spanned;
 
 pub use agents::AgentsConfig;
 pub use checkout::{CheckoutConfig, CopiedFile, SetupCommand};
+pub use pipeline::Governance;
+pub use queue::QueueConfig;
 pub use sandbox::{SandboxConfig, SandboxLevel, SandboxNetwork};
 
 use longhaul_events::Caps;
@@ -140,6 +143,18 @@ pub const KEYS: &[Key] = &[
         kind: Kind::Text,
     },
     Key {
+        path: pipeline::MODE,
+        default: "autonomous",
+        about: "whether the daemon starts a task as soon as it may (`autonomous`) or when all that is required is there (`governed`)",
+        kind: Kind::Text,
+    },
+    Key {
+        path: pipeline::REQUIRE,
+        default: "",
+        about: "what a governed task needs before it starts, as `spec@item=7d,docs/adr.md@workspace=3d`",
+        kind: Kind::Text,
+    },
+    Key {
         path: policy::INTENT_GATE,
         default: "vague",
         about: "when a person looks at the intent before anything is written: `always`, `vague` or `never`",
@@ -180,6 +195,42 @@ pub const KEYS: &[Key] = &[
         default: "3",
         about: "how often findings are fixed before a person is asked",
         kind: Kind::Count(10),
+    },
+    Key {
+        path: queue::AGENT,
+        default: "",
+        about: "how many tasks an agent may do at once, as `claude=2,codex=1`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: queue::GLOBAL,
+        default: "4",
+        about: "how many tasks of the queue may run at once",
+        kind: Kind::Text,
+    },
+    Key {
+        path: queue::PIPELINE,
+        default: "",
+        about: "how many tasks may follow a pipeline at once, as `lh.pipeline.audit=1`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: queue::WORKSPACE,
+        default: "2",
+        about: "how many tasks may run at once in one workspace",
+        kind: Kind::Text,
+    },
+    Key {
+        path: queue::STARTS,
+        default: "10",
+        about: "how many tasks a minute may begin to ask a provider: a number, or `anthropic=4,others=10`",
+        kind: Kind::Text,
+    },
+    Key {
+        path: queue::UNKNOWN_SCOPE,
+        default: "run",
+        about: "what becomes of a task that does not say which files it touches: `run` or `serialise`",
+        kind: Kind::Text,
     },
     Key {
         path: "retention.blobs",
@@ -294,6 +345,10 @@ pub struct Config {
     pub bindings: BTreeMap<String, String>,
     /// What a task follows unless somebody says otherwise.
     pub pipeline_default: String,
+    /// What a task needs before the daemon starts it.
+    pub governance: Governance,
+    /// How the queue is worked off.
+    pub queue: QueueConfig,
     pub retention_blobs_ms: u64,
     pub retention_disk_bytes: u64,
     /// What `run: { checks: … }` runs, in order.
@@ -355,6 +410,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         .chain(rules)
         .chain(asked)
         .chain(identity)
+        .chain(file.queue.unwrap_or_default().values())
         .chain(file.pipeline.unwrap_or_default().values());
     for (key, value) in values {
         if let Some(value) = value {
@@ -377,6 +433,7 @@ struct File {
     checks: Option<Spanned<checks::Section>>,
     checkout: Option<checkout::Section>,
     policy: Option<policy::Section>,
+    queue: Option<queue::Section>,
     sandbox: Option<sandbox::Section>,
 }
 
@@ -443,6 +500,8 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         agents: agents::resolve(&rows)?,
         bindings,
         pipeline_default: pipeline::resolve(&rows)?,
+        governance: pipeline::governance(&rows)?,
+        queue: queue::resolve(&rows)?,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
         checks: declared.map(|(checks, _)| checks).unwrap_or_default(),
@@ -548,6 +607,8 @@ mod tests {
                 "identity.name= (default)",
                 "identity.sign=inherit (default)",
                 "pipeline.default=lh.pipeline.feature (default)",
+                "pipeline.mode=autonomous (default)",
+                "pipeline.require= (default)",
                 "policy.intent_gate=vague (default)",
                 "policy.merge.auto=low (default)",
                 "policy.merge.freshness=disjoint (default)",
@@ -555,6 +616,12 @@ mod tests {
                 "policy.merge.never= (default)",
                 "policy.review.families=correctness,tests,security (default)",
                 "policy.review.fix_attempts=3 (default)",
+                "queue.concurrency.agent= (default)",
+                "queue.concurrency.global=4 (default)",
+                "queue.concurrency.pipeline= (default)",
+                "queue.concurrency.workspace=2 (default)",
+                "queue.starts_per_minute=10 (default)",
+                "queue.unknown_scope=run (default)",
                 "retention.blobs=90d (default)",
                 "retention.disk=20G (default)",
                 "sandbox.accept_reduced=false (default)",
@@ -602,6 +669,8 @@ mod tests {
                 "identity.name= (default)",
                 "identity.sign=inherit (default)",
                 "pipeline.default=lh.pipeline.feature (default)",
+                "pipeline.mode=autonomous (default)",
+                "pipeline.require= (default)",
                 "policy.intent_gate=vague (default)",
                 "policy.merge.auto=low (default)",
                 "policy.merge.freshness=disjoint (default)",
@@ -609,6 +678,12 @@ mod tests {
                 "policy.merge.never= (default)",
                 "policy.review.families=correctness,tests,security (default)",
                 "policy.review.fix_attempts=3 (default)",
+                "queue.concurrency.agent= (default)",
+                "queue.concurrency.global=4 (default)",
+                "queue.concurrency.pipeline= (default)",
+                "queue.concurrency.workspace=2 (default)",
+                "queue.starts_per_minute=10 (default)",
+                "queue.unknown_scope=run (default)",
                 "retention.blobs=10d (ws.yml:1)",
                 "retention.disk=5G ($LONGHAUL_RETENTION_DISK)",
                 "sandbox.accept_reduced=false (default)",

@@ -19,6 +19,8 @@ pub mod parking;
 pub mod policy;
 pub mod progress;
 pub mod proof;
+pub mod queue;
+pub mod recovery;
 pub mod retention;
 pub mod roster;
 pub mod scrub;

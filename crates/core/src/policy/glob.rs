@@ -1,5 +1,9 @@
 //! Patterns of paths: `*` and `?` stay inside one part, `**` crosses parts, a folder stands for all below it.
 
+mod overlap;
+
+pub use overlap::overlaps;
+
 /// Whether a pattern names a path. Both are relative to the root of the repository, with `/` between the parts.
 pub fn fits(pattern: &str, path: &str) -> bool {
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
