@@ -13,6 +13,7 @@ mod clock;
 mod commands;
 mod config;
 mod coordinating;
+mod daemon;
 mod delivery;
 mod demo;
 mod doctor;
@@ -70,6 +71,7 @@ pub use commands::walking::{
     Worth,
 };
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
+pub use daemon::{DAEMON, Daemon, DaemonOptions, Health};
 pub use demo::Demo;
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
