@@ -33,6 +33,8 @@ pub const DAEMON: &str = "daemon";
 
 /// How often it looks without having been told, while something runs. A process that died tells nobody.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Many commits in a row are one reason to look.
+const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(50);
 /// The same while nothing does.
 const REST: Duration = Duration::from_secs(2);
 /// One that did not look for so long is stuck.
@@ -193,6 +195,7 @@ fn serve(mut round: Round) {
         if round.is_over() {
             break;
         }
+        std::thread::sleep(LOOK_AT_MOST_EVERY); // tidy: what comes meanwhile is seen by the same look
         let rest = if round.known.has_running() || round.starters.is_busy() { LOOK_EVERY } else { REST };
         if round.watcher.wait(round.until_due(rest)).is_err() {
             // A store that was replaced is opened anew by the next look.

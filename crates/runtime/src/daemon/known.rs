@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longhaul_core::task::{Task, TaskState};
-use longhaul_events::{SessionId, StreamId, TaskId, Timestamp};
+use longhaul_core::workspace::Workspace;
+use longhaul_events::{SessionId, StreamId, TaskId, Timestamp, WorkspaceId};
 use longhaul_store::views::{Board, Row, SessionRow, TaskRow};
 
 use crate::commands::Commands;
@@ -126,6 +127,15 @@ impl Known {
         match self.board.row(id.into()) {
             Some(Row::Session(row)) => Some(row),
             Some(Row::Task(_) | Row::Workspace(_) | Row::Trigger(_) | Row::Service(_)) | None => None,
+        }
+    }
+
+    /// A repository that is registered.
+    pub(super) fn workspace(&self, id: WorkspaceId) -> Option<&Workspace> {
+        match self.board.row(id.into()) {
+            Some(Row::Workspace(row)) if !row.workspace.removed => Some(&row.workspace),
+            Some(Row::Workspace(_) | Row::Task(_) | Row::Session(_) | Row::Trigger(_) | Row::Service(_))
+            | None => None,
         }
     }
 
