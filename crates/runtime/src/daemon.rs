@@ -4,6 +4,7 @@
 //! the log, so one that is killed loses nothing, and the next one looks and goes on.
 
 mod found;
+mod governed;
 mod known;
 mod line;
 mod starting;
