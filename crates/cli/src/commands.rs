@@ -26,6 +26,7 @@ mod runner;
 mod sandbox;
 mod secret;
 mod session;
+mod smoke;
 mod spawn;
 mod stop;
 mod task;
@@ -119,6 +120,8 @@ pub(crate) enum Command {
     Help(help::Args),
     #[command(hide = true)]
     Runner(runner::Args),
+    #[command(hide = true)]
+    Smoke(smoke::Args),
 }
 
 impl Command {
@@ -155,6 +158,7 @@ impl Command {
             Self::Man(args) => man::run(context, args),
             Self::Help(args) => help::run(context, args),
             Self::Runner(args) => runner::run(context, args),
+            Self::Smoke(args) => smoke::run(context, args),
         }
     }
 }

@@ -133,9 +133,10 @@ pub mod types {
     pub use longhaul_core::workflow::{ModelTier, Workflow};
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
-        CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
-        Epoch, GateKind, NodeId, Position, Priority, Reason, ReportKind, Seq, SessionId, StepId, StreamId,
-        Taint, TaskChange, TaskId, Timestamp, Urgency, Verdict as GateVerdict, Waits, WorkspaceId,
+        CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Content,
+        Digest, Driver, Epoch, GateKind, NodeId, Orders, Position, Priority, Reason, ReportKind, Seq,
+        SessionId, StepId, StreamId, Taint, TaskChange, TaskId, Timestamp, Urgency, Verdict as GateVerdict,
+        Waits, WorkspaceId,
     };
     pub use longhaul_store::views::{
         DrivenRow, GateRow, SessionRow, SessionStatus, TaskRow, Waiting, WorkspaceRow,

@@ -105,7 +105,9 @@ impl Supervision {
         seen.not_before = None;
         seen.got_on(shared, row)?;
         // A runner that was started a moment ago has not taken the lease yet.
-        if seen.started.is_some_and(|at| at <= now && now < at.plus_ms(BEGIN_MS)) && row.driver.is_none() {
+        let is_fresh = now.since_ms(row.updated_at) < BEGIN_MS
+            || seen.started.is_some_and(|at| now.since_ms(at) < BEGIN_MS);
+        if is_fresh && row.driver.is_none() && of.state == TaskState::Open {
             return Ok(());
         }
         let starts = Starts { in_vain: seen.in_vain, last: seen.started };
