@@ -3,6 +3,7 @@
 mod agent;
 mod artifacts;
 mod events;
+mod exporting;
 mod family;
 mod find;
 mod following;
@@ -42,6 +43,7 @@ pub use ranking::{Ranked, clear_winner};
 pub use recording::RecordedRun;
 pub use story::{Branch, Happened, Ruled, StoryEntry, Telling};
 pub use tailing::StoryTail;
+pub(crate) use tasks::with;
 pub use tasks::{DamagedTask, Decided, TaskDecision, TaskView};
 pub use trusted::SinceTrusted;
 
