@@ -90,10 +90,7 @@ impl Target {
         let headers = request.headers_mut();
         let host = HeaderValue::from_str(self.base.authority()).expect("it is the host of an address");
         headers.insert(HOST, host);
-        headers.insert(
-            USER_AGENT,
-            HeaderValue::from_static(concat!("longhaul/", env!("CARGO_PKG_VERSION"))),
-        );
+        headers.insert(USER_AGENT, HeaderValue::from_static(concat!("longhaul/", env!("CARGO_PKG_VERSION"))));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(post.content_type));
         headers.extend(self.headers.iter().cloned());
         request

@@ -170,14 +170,16 @@ pub(crate) fn from_environment(variables: impl Iterator<Item = (OsString, OsStri
         }
         vec![Secret { name, value: value.into_vec() }]
     };
-    let is_headers = |name: &OsStr| name.as_bytes().starts_with(b"OTEL_") && name.as_bytes().ends_with(b"_HEADERS");
+    let is_headers =
+        |name: &OsStr| name.as_bytes().starts_with(b"OTEL_") && name.as_bytes().ends_with(b"_HEADERS");
     variables.filter(|(name, value)| is_secret(name, value) || is_headers(name)).flat_map(secret).collect()
 }
 
 /// What is shown to a collector: the value of each header, as it is written and as it is sent.
 fn in_headers(name: &str, headers: &OsStr) -> Vec<Secret> {
     let headers = headers.to_string_lossy();
-    let values = headers.split(',').filter_map(|header| header.split_once('=')).map(|(_, value)| value.trim());
+    let values =
+        headers.split(',').filter_map(|header| header.split_once('=')).map(|(_, value)| value.trim());
     let spelled = values.flat_map(|value| {
         let sent = plain(value);
         let bare = sent.as_deref().and_then(|sent| sent.split_once(' ')).map(|(_, bare)| bare.to_owned());
@@ -210,8 +212,13 @@ mod tests {
         let headers = "authorization=Bearer%20collector-canary, x-tenant=team, api-key=another-canary";
         let found = from_environment([("OTEL_EXPORTER_OTLP_HEADERS".into(), headers.into())].into_iter());
         let values: Vec<&[u8]> = found.iter().map(|secret| secret.value.as_slice()).collect();
-        let wanted =
-            ["Bearer%20collector-canary", "Bearer collector-canary", "collector-canary", "another-canary", "another-canary"];
+        let wanted = [
+            "Bearer%20collector-canary",
+            "Bearer collector-canary",
+            "collector-canary",
+            "another-canary",
+            "another-canary",
+        ];
         assert_eq!(values, wanted.map(str::as_bytes));
     }
 

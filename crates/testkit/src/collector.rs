@@ -93,12 +93,16 @@ impl Collector {
     /// The newest sums under a name, with what each is about.
     pub fn sums(&self, name: &str) -> Vec<(String, u64, f64)> {
         let book = self.shared.book();
-        let Some(metric) = book.metrics.iter().rev().find(|metric| metric.name == name) else { return Vec::new() };
+        let Some(metric) = book.metrics.iter().rev().find(|metric| metric.name == name) else {
+            return Vec::new();
+        };
         let Some(Data::Histogram(histogram)) = &metric.data else { return Vec::new() };
         let about = |name: &str, point: &[opentelemetry_proto::tonic::common::v1::KeyValue]| {
-            point.iter().find(|pair| pair.key == name).and_then(|pair| match pair.value.as_ref()?.value.as_ref()? {
-                Value::StringValue(text) => Some(text.clone()),
-                _ => None,
+            point.iter().find(|pair| pair.key == name).and_then(|pair| {
+                match pair.value.as_ref()?.value.as_ref()? {
+                    Value::StringValue(text) => Some(text.clone()),
+                    _ => None,
+                }
             })
         };
         let sum = |point: &opentelemetry_proto::tonic::metrics::v1::HistogramDataPoint| {
@@ -197,7 +201,8 @@ impl Shared {
 
 impl Book {
     fn take(&mut self, request: &http::Request) -> Result<(), String> {
-        let is = |name: &str, value: &str| request.headers.iter().any(|(known, is)| known == name && is == value);
+        let is =
+            |name: &str, value: &str| request.headers.iter().any(|(known, is)| known == name && is == value);
         if request.method != "POST" || !is("content-type", "application/x-protobuf") {
             return Err("not a request of the protocol".to_owned());
         }

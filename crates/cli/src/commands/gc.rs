@@ -65,7 +65,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let of_logs = logs.iter().map(ActionRow::of_log);
     let rows: Vec<ActionRow<'_>> = plan.actions.iter().map(ActionRow::of).chain(of_logs).collect();
     // First the deed: whoever reads the rows may go away in the middle of them.
-    let collected = if args.apply { Some((commands.collect(&plan)?, system.remove_old_logs())) } else { None };
+    let collected =
+        if args.apply { Some((commands.collect(&plan)?, system.remove_old_logs())) } else { None };
     context.output.rows(&rows)?;
     if rows.is_empty() {
         context.output.say("there is nothing to throw away");

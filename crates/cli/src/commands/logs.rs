@@ -57,7 +57,8 @@ impl Row for Line {
 
     fn cells(&self) -> Vec<(&'static str, String)> {
         let row = LogRow(self.0.clone());
-        let about = ["session", "trigger", "task"].map(|name| row.text(name)).into_iter().find(|id| !id.is_empty());
+        let about =
+            ["session", "trigger", "task"].map(|name| row.text(name)).into_iter().find(|id| !id.is_empty());
         let said: Vec<String> = std::iter::once(row.text("message").to_owned()).chain(row.fields()).collect();
         vec![
             ("TIME", moment::shown(row.text("time"))),

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use longhaul_runtime::{LogOrigin, run_apart};
 use longhaul_runtime::types::SessionId;
+use longhaul_runtime::{LogOrigin, run_apart};
 
 use crate::context::Context;
 use crate::error::CliError;

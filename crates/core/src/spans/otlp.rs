@@ -76,10 +76,13 @@ fn span(span: &Span) -> Message {
         message.bytes(4, &parent.0);
     }
     message.text(5, &span.name);
-    message.varint(6, match span.kind {
-        SpanKind::Internal => 1,
-        SpanKind::Client => 3,
-    });
+    message.varint(
+        6,
+        match span.kind {
+            SpanKind::Internal => 1,
+            SpanKind::Client => 3,
+        },
+    );
     message.fixed64(7, nanoseconds(span.start));
     message.fixed64(8, nanoseconds(span.end));
     for (name, value) in &span.attributes {

@@ -3,8 +3,9 @@
 mod sent;
 
 use longhaul_events::{
-    Account, AgentAct, AgentCall, CallOrder, CallOutcome, CloseOutcome, Content, Digest, Epoch, GateKind, Held,
-    ModelUsage, NodeId, Nonce, Place, Reason, SessionKey, StepId, Taint, TokenCount, TurnFault, Verdict,
+    Account, AgentAct, AgentCall, CallOrder, CallOutcome, CloseOutcome, Content, Digest, Epoch, GateKind,
+    Held, ModelUsage, NodeId, Nonce, Place, Reason, SessionKey, StepId, Taint, TokenCount, TurnFault,
+    Verdict,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -143,7 +144,8 @@ fn failed(fault: TurnFault) -> SessionEvent {
 
 /// One event after the other, numbered from one, at these moments.
 fn told(events: &[(i64, SessionEvent)], telling: Telling) -> Vec<Span> {
-    let noted = (1..).zip(events).map(|(seq, (at, event))| Noted { seq: Seq(seq), at: Timestamp(*at), event });
+    let noted =
+        (1..).zip(events).map(|(seq, (at, event))| Noted { seq: Seq(seq), at: Timestamp(*at), event });
     spans(SESSION, noted, telling)
 }
 
@@ -214,7 +216,8 @@ fn what_was_said_is_left_out_unless_somebody_asked_for_it() {
     let with = told(&own_loop(), Telling::WithContent);
     let [chat, tool, step, workflow] = &with[..] else { panic!("{with:#?}") };
     assert_eq!(workflow.text(GOAL), Some(WORDS));
-    let said = |role: &str| json!([{ "role": role, "parts": [{ "type": "text", "content": WORDS }] }]).to_string();
+    let said =
+        |role: &str| json!([{ "role": role, "parts": [{ "type": "text", "content": WORDS }] }]).to_string();
     assert_eq!(chat.text(OUTPUT), Some(said("assistant").as_str()));
     assert_eq!(step.text(INPUT), Some(said("user").as_str()));
     assert_eq!(tool.text(ARGUMENTS), Some(json!({ "path": WORDS }).to_string().as_str()));
@@ -228,19 +231,20 @@ fn a_turn_without_a_bill_is_a_chat_of_its_own() {
         (0, handed_out("look", 2)),
         (500, answered(Account::Turn, &[])),
         (600, failed(TurnFault::RateLimit)),
-        (700, agent(AgentAct::Observed {
-            turn: 1,
-            tool: "edit".to_owned(),
-            title: WORDS.to_owned(),
-            outcome: CallOutcome::Done,
-            ms: 40,
-        })),
+        (
+            700,
+            agent(AgentAct::Observed {
+                turn: 1,
+                tool: "edit".to_owned(),
+                title: WORDS.to_owned(),
+                outcome: CallOutcome::Done,
+                ms: 40,
+            }),
+        ),
     ];
     let spans = told(&events, Telling::WithoutContent);
-    let short: Vec<(&str, i64, i64, Option<&str>)> = spans
-        .iter()
-        .map(|span| (span.name.as_str(), span.start.0, span.end.0, span.text(ERROR)))
-        .collect();
+    let short: Vec<(&str, i64, i64, Option<&str>)> =
+        spans.iter().map(|span| (span.name.as_str(), span.start.0, span.end.0, span.text(ERROR))).collect();
     assert_eq!(
         short,
         [
@@ -254,8 +258,13 @@ fn a_turn_without_a_bill_is_a_chat_of_its_own() {
 
 #[test]
 fn how_a_turn_went_wrong_is_told_with_its_request() {
-    let events =
-        [(0, opened(None)), (0, handed_out("look", 2)), (1, requested(1)), (9, billed(1)), (10, failed(TurnFault::Garbage))];
+    let events = [
+        (0, opened(None)),
+        (0, handed_out("look", 2)),
+        (1, requested(1)),
+        (9, billed(1)),
+        (10, failed(TurnFault::Garbage)),
+    ];
     let spans = told(&events, Telling::WithoutContent);
     assert_eq!(spans.len(), 1, "{spans:#?}");
     assert_eq!((spans[0].name.as_str(), spans[0].text(ERROR)), ("chat claude-haiku", Some("garbage")));
@@ -294,7 +303,8 @@ fn gates_and_work_of_the_engines_own_are_told_too() {
         channel: longhaul_events::Channel::Terminal,
         words: text(),
     };
-    let began = SessionEvent::WorkBegan { work: node(2), after: None, step: step("test"), place: Place::default() };
+    let began =
+        SessionEvent::WorkBegan { work: node(2), after: None, step: step("test"), place: Place::default() };
     let started = SessionEvent::WorkStarted { work: node(2), epoch: Epoch(1), what: text() };
     let result = Content::Inline(json!({ "outcome": "failed", "output": WORDS }));
     let done = SessionEvent::WorkFinished { work: node(2), epoch: Epoch(1), result };
@@ -334,10 +344,8 @@ fn what_is_parked_and_taken_up_again_is_two_stretches() {
         ],
         Telling::WithoutContent,
     );
-    let short: Vec<(&str, i64, i64, Option<&str>)> = spans
-        .iter()
-        .map(|span| (span.name.as_str(), span.start.0, span.end.0, span.text(ERROR)))
-        .collect();
+    let short: Vec<(&str, i64, i64, Option<&str>)> =
+        spans.iter().map(|span| (span.name.as_str(), span.start.0, span.end.0, span.text(ERROR))).collect();
     assert_eq!(
         short,
         [

@@ -226,7 +226,11 @@ impl Tracer {
         };
         let is_wrong = |outcome: &&str| outcome.starts_with("fail") || outcome.starts_with("could_not");
         let error = outcome.filter(is_wrong);
-        self.works.remove(&work).map(|open| self.other(open, "work", Ended { at, outcome, error })).into_iter().collect()
+        self.works
+            .remove(&work)
+            .map(|open| self.other(open, "work", Ended { at, outcome, error }))
+            .into_iter()
+            .collect()
     }
 
     fn end_gate(&mut self, gate: NodeId, ended: Ended<'_>) -> Vec<Span> {

@@ -46,8 +46,11 @@ pub fn estimate(workflow: &str, work_ms: u64, runs: &[Run]) -> Option<Estimate> 
     if completed.len() < FEWEST_RUNS {
         return None;
     }
-    let mut left: Vec<u64> =
-        completed.iter().filter_map(|run| run.work_ms.checked_sub(work_ms)).filter(|left| *left > 0).collect();
+    let mut left: Vec<u64> = completed
+        .iter()
+        .filter_map(|run| run.work_ms.checked_sub(work_ms))
+        .filter(|left| *left > 0)
+        .collect();
     left.sort_unstable();
     let rest = || Rest { likely_ms: percentile(&left, 50), at_most_ms: percentile(&left, 95) };
     let rest = (!left.is_empty()).then(rest);

@@ -1,8 +1,8 @@
+use longhaul_events::{Account, AgentAct, Digest, Taint};
 use longhaul_events::{
     CallOrder, CallOutcome, CloseOutcome, Content, Driver, Epoch, NodeId, Nonce, Place, Seq, SessionEvent,
     StepId, TokenCount,
 };
-use longhaul_events::{Account, AgentAct, Digest, Taint};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -94,7 +94,10 @@ fn a_budget_for_silence_grows_with_what_was_seen_up_to_a_bound() {
     };
     assert_eq!(budgets("team.fix", &runs(400, 100), defaults), defaults);
     assert_eq!(budgets("team.fix", &runs(600, 400), defaults), Budgets { call_ms: 1200, turn_ms: 800 });
-    assert_eq!(budgets("team.fix", &runs(u64::MAX, 9000), defaults), Budgets { call_ms: 4000, turn_ms: 2000 });
+    assert_eq!(
+        budgets("team.fix", &runs(u64::MAX, 9000), defaults),
+        Budgets { call_ms: 4000, turn_ms: 2000 }
+    );
 }
 
 fn handed_out(node: u64) -> SessionEvent {

@@ -95,7 +95,8 @@ struct Wanted {
 
 impl Wanted {
     fn takes(&self, row: &LogRow) -> bool {
-        let about = |known: &BTreeSet<String>| ["session", "task"].iter().any(|name| known.contains(row.text(name)));
+        let about =
+            |known: &BTreeSet<String>| ["session", "task"].iter().any(|name| known.contains(row.text(name)));
         self.about.as_ref().is_none_or(about)
             && self.trigger.as_ref().is_none_or(|trigger| row.text("trigger") == trigger)
             // A word of a later release is shown rather than hidden.
@@ -118,7 +119,12 @@ impl System {
     /// Begins to read lines. What names no session or task that is known here is refused.
     pub fn logs(&self, query: &LogQuery) -> Result<Follow, Error> {
         let first_day = query.since.map(day_of);
-        Ok(Follow { folder: self.places().logs(), wanted: self.wanted(query)?, first_day, read: BTreeMap::new() })
+        Ok(Follow {
+            folder: self.places().logs(),
+            wanted: self.wanted(query)?,
+            first_day,
+            read: BTreeMap::new(),
+        })
     }
 
     fn wanted(&self, query: &LogQuery) -> Result<Wanted, Error> {

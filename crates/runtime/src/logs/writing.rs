@@ -15,6 +15,8 @@ use super::{FULL_BYTES, LogFile, keeping};
 #[derive(Debug)]
 pub(crate) struct Sink {
     folder: PathBuf,
+    /// A file that is longer gets no more lines.
+    full_bytes: u64,
     state: Mutex<State>,
 }
 
@@ -35,7 +37,12 @@ struct Opened {
 
 impl Sink {
     pub(crate) fn new(folder: &Path) -> Self {
-        Self { folder: folder.to_owned(), state: Mutex::new(State::default()) }
+        Self { folder: folder.to_owned(), full_bytes: FULL_BYTES, state: Mutex::new(State::default()) }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn with_files_of(self, full_bytes: u64) -> Self {
+        Self { full_bytes, ..self }
     }
 
     /// Writes a line, which has no line break in it. What cannot be written is counted, and told with the next line that
@@ -70,7 +77,7 @@ impl Sink {
         let may_be_written = |opened: &Opened| {
             let found = opened.file.metadata();
             // Nobody sees what is written to a file without a name.
-            opened.day == day && found.is_ok_and(|found| found.len() < FULL_BYTES && found.nlink() > 0)
+            opened.day == day && found.is_ok_and(|found| found.len() < self.full_bytes && found.nlink() > 0)
         };
         if !state.file.as_ref().is_some_and(may_be_written) {
             state.file = Some(self.open(now, &day)?);
@@ -104,7 +111,7 @@ impl Sink {
             if !found.is_file() {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
-            if found.len() < FULL_BYTES {
+            if found.len() < self.full_bytes {
                 return Ok(Opened { day: day.to_owned(), file });
             }
             number = number.checked_add(1).ok_or(io::ErrorKind::StorageFull)?;

@@ -61,12 +61,12 @@ pub fn start(options: Options) -> Result<Handle, ExportError> {
     let trouble = Arc::new(Mutex::new(None));
     let exporter = Exporter {
         reading: Reading::new(options.telling),
+        pause: FIRST_PAUSE.min(options.every),
         options,
         poster,
         lock: None,
         cursor: None,
         pending: None,
-        pause: FIRST_PAUSE,
         trouble: trouble.clone(),
         said: None,
     };
@@ -100,7 +100,9 @@ enum Next {
     /// Another process tells.
     NotMine,
     /// The same again after a while.
-    Again { after: Duration },
+    Again {
+        after: Duration,
+    },
 }
 
 /// What a collector made of something.
@@ -108,7 +110,10 @@ enum Taken {
     Yes,
     /// It never will take this.
     Never(u16),
-    Later { because: String, after: Option<Duration> },
+    Later {
+        because: String,
+        after: Option<Duration>,
+    },
 }
 
 impl Exporter {
@@ -194,12 +199,19 @@ impl Exporter {
         if has_spans {
             let body = otlp::traces(&self.options.resource, &batch.spans);
             let told = self.options.traces.as_ref().map(|target| self.post(target, body));
-            let sums = || otlp::metrics(&self.options.resource, &batch.cursor.meters, batch.cursor.since, batch.at);
-            for told in told.into_iter().chain(self.options.metrics.as_ref().map(|target| self.post(target, sums()))) {
+            let sums =
+                || otlp::metrics(&self.options.resource, &batch.cursor.meters, batch.cursor.since, batch.at);
+            for told in
+                told.into_iter().chain(self.options.metrics.as_ref().map(|target| self.post(target, sums())))
+            {
                 match told {
                     Taken::Yes => {}
                     Taken::Never(status) => {
-                        tracing::warn!(status, spans = batch.spans.len(), "the collector refused what it was told; it is left out");
+                        tracing::warn!(
+                            status,
+                            spans = batch.spans.len(),
+                            "the collector refused what it was told; it is left out"
+                        );
                     }
                     Taken::Later { because, after } => {
                         self.pending = Some(batch);
@@ -241,13 +253,13 @@ impl Exporter {
             self.said = Some(Instant::now());
         }
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(problem);
-        let after = after.unwrap_or(self.pause).clamp(FIRST_PAUSE.min(self.options.every), LONGEST_PAUSE);
+        let after = after.unwrap_or(self.pause).min(LONGEST_PAUSE);
         self.pause = self.pause.saturating_mul(2).min(LONGEST_PAUSE);
         Next::Again { after }
     }
 
     fn recover(&mut self) {
-        self.pause = FIRST_PAUSE;
+        self.pause = FIRST_PAUSE.min(self.options.every);
         let before = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take();
         if before.is_some() && self.said.take().is_some() {
             tracing::info!("the collector takes what it is told again");

@@ -41,8 +41,9 @@ impl Reader {
                 && query.workflow.as_ref().is_none_or(|workflow| run.workflow == *workflow)
         });
         let usual = budgets(Patience::default());
-        let view = |stats: WorkflowStats| {
-            StatsView { silence: stats::budgets(&stats.workflow, &runs, usual), stats }
+        let view = |stats: WorkflowStats| StatsView {
+            silence: stats::budgets(&stats.workflow, &runs, usual),
+            stats,
         };
         Ok(stats::by_workflow(&runs).into_iter().map(view).collect())
     }

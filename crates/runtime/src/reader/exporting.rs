@@ -53,7 +53,9 @@ impl Reader {
                     return Ok(Some(()));
                 }
                 let events = decision.readable_events::<SessionEvent>()?;
-                (0..).zip(&events).for_each(|(index, event)| look(decision.seq.plus(index), decision.at, event));
+                (0..)
+                    .zip(&events)
+                    .for_each(|(index, event)| look(decision.seq.plus(index), decision.at, event));
                 Ok(None)
             })
             .map(|_| ())

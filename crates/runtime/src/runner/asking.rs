@@ -124,7 +124,8 @@ impl Driving<'_> {
         let Question { turn, asked, prompt } = question;
         let told = self.hands.told(conversation)?;
         let hands = &self.hands;
-        let asker = Asking { hands, past: self.past, since, has_heard: Cell::new(false), longer: OnceCell::new() };
+        let asker =
+            Asking { hands, past: self.past, since, has_heard: Cell::new(false), longer: OnceCell::new() };
         let silence = Silence::Endured(&|ms| hands.endure(ms));
         let answers = conversation.last_answers();
         let request = TurnRequest { asked, answers: &answers, told: &told, silence, asker: &asker };

@@ -27,7 +27,11 @@ fn what_is_sent_is_what_collectors_read() {
     let name = [("service.name".to_owned(), Value::StringValue("longhaul".to_owned()))];
     assert_eq!(pairs(&of_resource.resource.as_ref().unwrap().attributes), name);
     let [of_scope] = &of_resource.scope_spans[..] else { panic!("{of_resource:?}") };
-    let scope = InstrumentationScope { name: "longhaul".to_owned(), version: "0.1.0".to_owned(), ..Default::default() };
+    let scope = InstrumentationScope {
+        name: "longhaul".to_owned(),
+        version: "0.1.0".to_owned(),
+        ..Default::default()
+    };
     assert_eq!(of_scope.scope, Some(scope));
     assert_eq!(of_scope.spans.len(), spans.len());
     for (sent, span) in of_scope.spans.iter().zip(&spans) {
@@ -50,7 +54,8 @@ fn what_is_sent_is_what_collectors_read() {
         let wanted: Vec<(String, Value)> =
             span.attributes.iter().map(|(name, attribute)| ((*name).to_owned(), value(attribute))).collect();
         assert_eq!(pairs(&sent.attributes), wanted);
-        let is_error = sent.status.as_ref().is_some_and(|status| status.code() == proto::status::StatusCode::Error);
+        let is_error =
+            sent.status.as_ref().is_some_and(|status| status.code() == proto::status::StatusCode::Error);
         assert_eq!(is_error, span.attribute(ERROR).is_some());
     }
 }
@@ -63,7 +68,8 @@ fn sums_of_requests_to_models_are_read_too() {
     let body = otlp::metrics(&resource(), &meters, Timestamp(500), Timestamp(2000));
     let request = ExportMetricsServiceRequest::decode(body.as_slice()).unwrap();
     let metrics = &request.resource_metrics[0].scope_metrics[0].metrics;
-    let names: Vec<(&str, &str)> = metrics.iter().map(|metric| (metric.name.as_str(), metric.unit.as_str())).collect();
+    let names: Vec<(&str, &str)> =
+        metrics.iter().map(|metric| (metric.name.as_str(), metric.unit.as_str())).collect();
     assert_eq!(names, [("gen_ai.client.token.usage", "{token}"), ("gen_ai.client.operation.duration", "s")]);
     let points = |index: usize| match metrics[index].data.clone().unwrap() {
         Data::Histogram(histogram) => {

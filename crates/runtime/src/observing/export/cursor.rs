@@ -34,7 +34,9 @@ impl Cursor {
             if reader.is_at(cursor.position, cursor.hash).map_err(|error| error.to_string())? {
                 return Ok(cursor);
             }
-            tracing::warn!("the log is another one than before; the collector is told what happens from now on");
+            tracing::warn!(
+                "the log is another one than before; the collector is told what happens from now on"
+            );
         }
         let (position, hash) = reader.end().map_err(|error| error.to_string())?;
         let cursor = Self { version: VERSION, position, hash, since: now, meters: Meters::default() };

@@ -74,7 +74,8 @@ impl Options {
         }
         if let Some(word) = variable(PROTOCOL).filter(|word| word != "http/protobuf") {
             let known = ["grpc", "http/json"].contains(&word.as_str());
-            let problem = if known { format!("`{word}` is not spoken") } else { "it is no protocol".to_owned() };
+            let problem =
+                if known { format!("`{word}` is not spoken") } else { "it is no protocol".to_owned() };
             let problem = format!("{problem}; set it to `http/protobuf`, or leave it out");
             return Err(ExportError::Variable { variable: PROTOCOL, problem });
         }
@@ -85,18 +86,25 @@ impl Options {
         let patience = match variable(TIMEOUT) {
             Some(ms) => {
                 let problem = || "write milliseconds, such as `10000`".to_owned();
-                let ms = ms.parse().map_err(|_| ExportError::Variable { variable: TIMEOUT, problem: problem() })?;
+                let ms = ms
+                    .parse()
+                    .map_err(|_| ExportError::Variable { variable: TIMEOUT, problem: problem() })?;
                 Duration::from_millis(ms)
             }
             None => USUAL_PATIENCE,
         };
-        let is_wanted = |word: String| ["true", "1", "span_only"].contains(&word.to_ascii_lowercase().as_str());
+        let is_wanted =
+            |word: String| ["true", "1", "span_only"].contains(&word.to_ascii_lowercase().as_str());
         Ok(Some(Self {
             system: System::new(system.settings().clone()),
             traces: traces.map(target).transpose()?,
             metrics: metrics.map(target).transpose()?,
             resource: resource(&variable)?,
-            telling: if variable(CONTENT).is_some_and(is_wanted) { Telling::WithContent } else { Telling::default() },
+            telling: if variable(CONTENT).is_some_and(is_wanted) {
+                Telling::WithContent
+            } else {
+                Telling::default()
+            },
             patience,
             every: EVERY,
         }))
@@ -114,7 +122,8 @@ fn resource(variable: &dyn Fn(&str) -> Option<String>) -> Result<Resource, Expor
     const ATTRIBUTES: &str = "OTEL_RESOURCE_ATTRIBUTES";
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let mut attributes = pairs(variable(ATTRIBUTES).as_deref().unwrap_or_default(), ATTRIBUTES)?;
-    let named = attributes.iter().position(|(name, _)| name == "service.name").map(|at| attributes.remove(at).1);
+    let named =
+        attributes.iter().position(|(name, _)| name == "service.name").map(|at| attributes.remove(at).1);
     let name = variable("OTEL_SERVICE_NAME").or(named).unwrap_or_else(|| "longhaul".to_owned());
     attributes.retain(|(name, _)| name != "service.version");
     attributes.insert(0, ("service.name".to_owned(), name));
@@ -124,7 +133,8 @@ fn resource(variable: &dyn Fn(&str) -> Option<String>) -> Result<Resource, Expor
 
 /// Reads `name=value,name=value`, with escapes as in addresses.
 fn pairs(text: &str, variable: &'static str) -> Result<Vec<(String, String)>, ExportError> {
-    let unfit = || ExportError::Variable { variable, problem: "write it as `name=value,name=value`".to_owned() };
+    let unfit =
+        || ExportError::Variable { variable, problem: "write it as `name=value,name=value`".to_owned() };
     let pair = |pair: &str| {
         let (name, value) = pair.split_once('=').ok_or_else(unfit)?;
         Ok((plain(name.trim()).ok_or_else(unfit)?, plain(value.trim()).ok_or_else(unfit)?))
@@ -155,7 +165,9 @@ fn unfit(variable: &'static str, error: &longhaul_gateway::Error) -> ExportError
         longhaul_gateway::Error::Address { problem, .. } => {
             ExportError::Variable { variable, problem: (*problem).to_owned() }
         }
-        longhaul_gateway::Error::Header => ExportError::Variable { variable: HEADERS, problem: error.to_string() },
+        longhaul_gateway::Error::Header => {
+            ExportError::Variable { variable: HEADERS, problem: error.to_string() }
+        }
         longhaul_gateway::Error::Socket { .. }
         | longhaul_gateway::Error::NotOurs { .. }
         | longhaul_gateway::Error::Start(_)
@@ -186,7 +198,11 @@ mod tests {
             &[][..],
             &[(ENDPOINT, "")],
             &[(ENDPOINT, "http://c:4318"), ("OTEL_SDK_DISABLED", "TRUE")],
-            &[(ENDPOINT, "http://c:4318"), ("OTEL_TRACES_EXPORTER", "none"), ("OTEL_METRICS_EXPORTER", "none")],
+            &[
+                (ENDPOINT, "http://c:4318"),
+                ("OTEL_TRACES_EXPORTER", "none"),
+                ("OTEL_METRICS_EXPORTER", "none"),
+            ],
         ];
         for variables in off {
             assert!(found(variables).unwrap().is_none(), "{variables:?}");
@@ -229,7 +245,8 @@ mod tests {
             let problem = found(&variables).unwrap_err().to_string();
             assert!(!problem.contains("canary") && problem.contains("`OTEL_EXPORTER_OTLP_"), "{problem}");
         }
-        let kept = found(&[(ENDPOINT, "http://c"), (HEADERS, "api-key=canary-of-a-header")]).unwrap().unwrap();
+        let kept =
+            found(&[(ENDPOINT, "http://c"), (HEADERS, "api-key=canary-of-a-header")]).unwrap().unwrap();
         assert!(!format!("{kept:?}").contains("canary"), "{kept:?}");
     }
 }
