@@ -16,6 +16,7 @@ mod help;
 mod hired;
 mod init;
 mod log;
+mod logs;
 mod man;
 mod mcp;
 mod proof;
@@ -28,6 +29,7 @@ mod secret;
 mod session;
 mod smoke;
 mod spawn;
+mod stats;
 mod stop;
 mod task;
 mod workflow;
@@ -95,6 +97,10 @@ pub(crate) enum Command {
     #[command(subcommand, hide = true)]
     Log(log::Command),
     #[command(hide = true)]
+    Logs(logs::Args),
+    #[command(hide = true)]
+    Stats(stats::Args),
+    #[command(hide = true)]
     Gc(gc::Args),
     #[command(hide = true)]
     Redact(redact::Args),
@@ -145,6 +151,8 @@ impl Command {
             Self::Artifact(command) => command.run(context),
             Self::Workflow(command) => command.run(context),
             Self::Log(command) => command.run(context),
+            Self::Logs(args) => logs::run(context, args),
+            Self::Stats(args) => stats::run(context, args),
             Self::Gc(args) => gc::run(context, args),
             Self::Redact(args) => redact::run(context, args),
             Self::Backup(args) => backup::run(context, args),

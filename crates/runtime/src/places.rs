@@ -105,6 +105,16 @@ impl Places {
         self.data.join("verifications")
     }
 
+    /// Where our processes write what they do.
+    pub fn logs(&self) -> PathBuf {
+        self.state.join("logs")
+    }
+
+    /// How far the log was told to a collector.
+    pub(crate) fn export_cursor(&self) -> PathBuf {
+        self.state.join("otlp.json")
+    }
+
     pub fn secrets(&self) -> PathBuf {
         self.config.join("secrets.json")
     }

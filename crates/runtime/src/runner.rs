@@ -49,6 +49,7 @@ use crate::delivery::{self, Delivering};
 use crate::error::{DrivenError, Error};
 use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
+use crate::telemetry::scrub_logs_with;
 use crate::workers;
 pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Visits, Who};
 use crew::{Crew, Shell};
@@ -67,10 +68,25 @@ const LEASE_MS: u64 = 15_000;
 const KEEP_TRYING: Duration = Duration::from_mins(10);
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
+/// How long a runner that is done waits for a collector to take what it did.
+const LAST_TELLING: Duration = Duration::from_secs(2);
+
 /// What the process of a runner does: it leaves whoever started it, and performs.
 pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
     longhaul_exec::leave_session();
-    run_work(system, id)
+    let since = Instant::now();
+    tracing::info!(session = %id, version = env!("CARGO_PKG_VERSION"), "a runner began");
+    let export = system.start_export();
+    let done = run_work(system, id);
+    let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+    match &done {
+        Ok(()) => tracing::info!(session = %id, ms, "a runner ended"),
+        Err(error) => tracing::error!(session = %id, ms, %error, "a runner gave up"),
+    }
+    if let Some(export) = export {
+        export.stop(LAST_TELLING);
+    }
+    done
 }
 
 /// Performs whatever work a session waits for, until it waits for something else.
@@ -104,6 +120,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
     // Whoever works on the session sees it, and whatever they say is stored.
     let system = &system.keeping_secret(TOKEN_VARIABLE, token.reveal());
     let commands = Arc::new(system.commands()?);
+    scrub_logs_with(commands.scrubber().clone());
     let label = SessionLabel::of(id, &system.places().data)?;
     let mut crew = match Crew::of(system, &commands, id, &token) {
         Ok(crew) => crew,

@@ -22,6 +22,7 @@ mod limits;
 mod log;
 mod mcp;
 mod models;
+mod observing;
 mod pipeline;
 mod pipelines;
 mod pipes;

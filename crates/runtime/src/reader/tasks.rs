@@ -219,7 +219,7 @@ fn newest(root: Option<&SessionRow>, sessions: &[SessionRow]) -> (Option<Session
 }
 
 /// The sum of two.
-pub(super) const fn with(mut sum: Spent, more: Spent) -> Spent {
+pub(crate) const fn with(mut sum: Spent, more: Spent) -> Spent {
     sum.turns = sum.turns.saturating_add(more.turns);
     sum.tokens.input = sum.tokens.input.saturating_add(more.tokens.input);
     sum.tokens.output = sum.tokens.output.saturating_add(more.tokens.output);

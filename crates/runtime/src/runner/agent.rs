@@ -337,8 +337,7 @@ impl Hands<'_> {
     fn cut_short(&self, why: CutShort) -> String {
         match why {
             CutShort::TimeIsUp => "stopped: the time of the session is used up\n".to_owned(),
-            CutShort::Silent => {
-                let ms = u64::try_from(self.system.patience().call.as_millis()).unwrap_or(u64::MAX);
+            CutShort::Silent { ms } => {
                 format!("stopped: it did not end within {}; see what it waits for\n", show_duration(ms))
             }
         }

@@ -1,6 +1,6 @@
 //! Asking an agent for a turn: what it may know of the session, whether it may be asked at all, and what came of it.
 
-use std::cell::{Cell, Ref, RefCell};
+use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::time::{Duration, Instant};
 
 use longhaul_agent::{Asker, Compaction, Fault, Means, Silence, Turn, TurnRequest};
@@ -70,6 +70,8 @@ struct Asking<'a> {
     past: &'a Past,
     since: Instant,
     has_heard: Cell<bool>,
+    /// For how long turns of this workflow may be silent, once somebody had to know.
+    longer: OnceCell<Duration>,
 }
 
 impl Asker for Asking<'_> {
@@ -90,7 +92,12 @@ impl Asker for Asking<'_> {
     }
 
     fn patience(&self) -> Duration {
-        self.hands.system.patience().turn
+        let (system, usual) = (self.hands.system, self.hands.system.patience().turn);
+        if self.since.elapsed() < usual {
+            return usual;
+        }
+        let reader = || self.hands.commands.reader();
+        *self.longer.get_or_init(|| system.longer_patience(reader().as_ref(), self.hands.id).turn)
     }
 
     fn heard(&self) {
@@ -117,7 +124,8 @@ impl Driving<'_> {
         let Question { turn, asked, prompt } = question;
         let told = self.hands.told(conversation)?;
         let hands = &self.hands;
-        let asker = Asking { hands, past: self.past, since, has_heard: Cell::new(false) };
+        let asker =
+            Asking { hands, past: self.past, since, has_heard: Cell::new(false), longer: OnceCell::new() };
         let silence = Silence::Endured(&|ms| hands.endure(ms));
         let answers = conversation.last_answers();
         let request = TurnRequest { asked, answers: &answers, told: &told, silence, asker: &asker };

@@ -32,7 +32,7 @@ pub(super) enum CutShort {
     /// The session may not be at work any longer.
     TimeIsUp,
     /// No call takes that long.
-    Silent,
+    Silent { ms: u64 },
 }
 
 impl StopSwitch {

@@ -217,7 +217,10 @@ fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
     });
     assert_eq!(finished.outcome, longhaul_exec::Outcome::Stopped);
     assert!(finished.duration < Duration::from_secs(30), "{:?}", finished.duration);
-    assert_eq!((stop.was_cut_short(), stop.is_stopped()), (Some(switch::CutShort::Silent), false));
+    assert_eq!(
+        (stop.was_cut_short(), stop.is_stopped()),
+        (Some(switch::CutShort::Silent { ms: 700 }), false)
+    );
     stop.calls_over();
     assert_eq!(stop.was_cut_short(), None, "the next call is not ended");
 }
