@@ -3,12 +3,15 @@
 //! Three things are behind it: a proxy for the hosts that a person listed, a model endpoint that adds the real key and
 //! counts, and the tools of exactly this session, which the caller hands in. The gateway authenticates and routes. It
 //! stores nothing, decides no budget, and never gives a key to whoever is inside.
+//!
+//! Beside it, [`post_json`] sends one value to a webhook of a person, with the same trust in certificates.
 
 mod body;
 mod headers;
 mod look;
 mod meter;
 mod model;
+mod post;
 mod proxy;
 mod resolve;
 mod route;
@@ -22,6 +25,7 @@ pub use body::{Answer, Body, BoxError, Handler, text};
 pub use hyper::{Request, Response, StatusCode};
 pub use look::Looked;
 pub use meter::{Estimate, Limited, Meter, Refused, Unmetered, Usage, UsageSource, Verdict};
+pub use post::{PostError, post_json};
 pub use resolve::{Because, Wanted};
 pub use server::{Gateway, Listen, Options, start};
 pub use token::Token;

@@ -26,8 +26,7 @@ pub type Upstreams = BTreeMap<String, Upstream>;
 /// A provider, and the key that nobody inside may see.
 #[derive(Clone)]
 pub struct Upstream {
-    authority: Authority,
-    scheme: Scheme,
+    peer: Peer,
     /// Without a slash at its end.
     path: String,
     pub(crate) key: (HeaderName, HeaderValue),
@@ -41,6 +40,13 @@ pub enum Protocol {
     Anthropic,
     /// Chat completions and responses.
     OpenAi,
+}
+
+/// Somebody who is reached over the network, with or without a cover.
+#[derive(Clone)]
+pub(crate) struct Peer {
+    authority: Authority,
+    scheme: Scheme,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,7 +88,7 @@ impl Credential<'_> {
 
 impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Upstream({}, {:?})", self.authority, self.protocol)
+        write!(f, "Upstream({}, {:?})", self.peer.authority, self.protocol)
     }
 }
 
@@ -91,19 +97,14 @@ impl Upstream {
     pub fn new(base: &str, protocol: Protocol, key: (HeaderName, HeaderValue)) -> Result<Self, Error> {
         let unfit = |problem| Error::Address { text: base.to_owned(), problem };
         let uri: Uri = base.parse().map_err(|_| unfit("it cannot be read"))?;
-        let scheme = match uri.scheme_str() {
-            Some("https") => Scheme::Https,
-            Some("http") => Scheme::Http,
-            Some(_) | None => return Err(unfit("it begins with neither `https:` nor `http:`")),
-        };
-        let authority = uri.authority().ok_or_else(|| unfit("it names no host"))?.clone();
-        if authority.as_str().contains('@') || uri.query().is_some() {
-            return Err(unfit("it has a user, a password or a query"));
+        let peer = Peer::of(&uri).map_err(unfit)?;
+        if uri.query().is_some() {
+            return Err(unfit("it has a query"));
         }
         let (name, mut value) = key;
         value.set_sensitive(true);
         let path = uri.path().trim_end_matches('/').to_owned();
-        Ok(Self { authority, scheme, path, key: (name, value), protocol })
+        Ok(Self { peer, path, key: (name, value), protocol })
     }
 
     /// A provider at a base address that is shown a credential in the usual way.
@@ -112,12 +113,36 @@ impl Upstream {
     }
 
     pub(crate) fn authority(&self) -> &str {
-        self.authority.as_str()
+        self.peer.authority()
     }
 
     /// Where a path below the base is.
     pub(crate) fn path_of(&self, rest: &str) -> String {
         format!("{}/{rest}", self.path)
+    }
+
+    pub(crate) async fn connect(&self) -> io::Result<Box<dyn Stream>> {
+        self.peer.connect().await
+    }
+}
+
+impl Peer {
+    /// Whom an address names.
+    pub(crate) fn of(uri: &Uri) -> Result<Self, &'static str> {
+        let scheme = match uri.scheme_str() {
+            Some("https") => Scheme::Https,
+            Some("http") => Scheme::Http,
+            Some(_) | None => return Err("it begins with neither `https:` nor `http:`"),
+        };
+        let authority = uri.authority().ok_or("it names no host")?.clone();
+        if authority.as_str().contains('@') {
+            return Err("it has a user or a password");
+        }
+        Ok(Self { authority, scheme })
+    }
+
+    pub(crate) fn authority(&self) -> &str {
+        self.authority.as_str()
     }
 
     pub(crate) async fn connect(&self) -> io::Result<Box<dyn Stream>> {

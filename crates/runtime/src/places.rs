@@ -105,6 +105,11 @@ impl Places {
         self.data.join("verifications")
     }
 
+    /// What was told to people already.
+    pub(crate) fn notified(&self) -> PathBuf {
+        self.data.join("notified.json")
+    }
+
     pub fn secrets(&self) -> PathBuf {
         self.config.join("secrets.json")
     }

@@ -19,7 +19,7 @@ use crate::error::StoreError;
 use crate::log::{DamagedRow, Decision, Log};
 use crate::sqlite::connection::be_patient;
 pub use rows::{
-    CostRow, Costs, DrivenRow, GateRow, Row, SessionRow, SessionStatus, TaskRow, Waiting, WorkspaceRow,
+    Concerns, CostRow, Costs, DrivenRow, GateRow, QuestionRow, Reached, Row, SessionRow, SessionStatus, TaskRow, Waiting, WorkspaceRow,
 };
 
 /// Raised whenever the same log gives other rows.
