@@ -259,8 +259,11 @@ fn handed_over(task: &TaskSeen, because: &str, now: Timestamp) -> Entry {
     let id = EntryId::of(Kind::HandedOver, &task.id.to_string(), task.attempts);
     let halted = task.halted.as_ref();
     let text = match task.state.outcome() {
-        Some(outcome) => format!("{because}; it came to this: {outcome}"),
-        None => because.to_owned(),
+        Some(Outcome::Failed(_) | Outcome::CouldNot(_)) if task.halted.is_some() => {
+            let came_to = task.state.outcome().map(ToString::to_string).unwrap_or_default();
+            format!("{because}; it came to this: {came_to}")
+        }
+        Some(_) | None => because.to_owned(),
     };
     Entry {
         text,

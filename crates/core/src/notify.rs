@@ -1,6 +1,6 @@
 //! Which news go to whom: entries of the inbox, and a digest each day, by rules that a person wrote.
 //!
-//! At least once, with an id: what was delivered is remembered after it was, so whoever dies in between delivers it again under
+//! At least once, with an id: what was delivered is put on record after it was, so whoever dies in between delivers it again under
 //! the same id. A way that fails is tried again, later each time, and after several times the inbox says so. Nothing here
 //! sends anything.
 
@@ -16,7 +16,7 @@ use longhaul_events::{Timestamp, encode_base32};
 use serde_json::{Value, json};
 
 pub use digest::{BadDigest, Digest};
-pub use memory::{Failing, Memory};
+pub use memory::{Failures, Memory, Told};
 pub use rule::{BadRule, Rule, RuleKey, Topic, Way};
 
 use crate::briefing::Audience;
@@ -79,8 +79,8 @@ pub fn digests(
 ) -> Vec<Message> {
     let due = |rule: &Rule| {
         let digest = rule.digest.as_ref()?;
-        let moment = digest.due(memory.last_digest(&rule.key()), now)?;
         let key = rule.key();
+        let moment = digest.due(memory.digests_until(key.as_str()), now)?;
         Some(Message {
             id: id(&key, &[moment.0.to_string().as_str()]),
             rule: key,
@@ -100,8 +100,8 @@ fn is_news(rule: &Rule, entry: &Entry, memory: &Memory, now: Timestamp) -> bool 
     let key = rule.key();
     let is_young = now.0.saturating_sub(entry.since.0) < NEWS_MS;
     rule.on.contains(&Topic::of(entry.kind))
-        && !memory.was_told(&key, entry.id.as_str())
-        && (is_young || memory.was_tried(&key, entry.id.as_str()))
+        && !memory.was_told(key.as_str(), entry.id.as_str())
+        && (is_young || memory.was_tried(key.as_str(), entry.id.as_str()))
 }
 
 fn single(rule: &Rule, entry: &Entry, now: Timestamp) -> Message {

@@ -11,6 +11,8 @@
 //! | failed, could not | `failed`, `could not` | ends what is left of the tree | a new attempt |
 //! | cancelled | `cancelled` | refused | a new attempt |
 //! | any, and the task was cancelled a moment ago | `ending` | goes on ending the tree | refused |
+//! | none yet, or it waits for its turn again | `queued` | ends it | starts it now |
+//! | does not get on, failed or could not, and a person has to look | `handed over` | ends what is left of the tree | a new attempt |
 //! | is not in this log | `not here` | refused | refused |
 
 mod source;
@@ -18,16 +20,23 @@ mod source;
 mod tests;
 
 use longhaul_events::{
-    Caps, Content, Priority, Seq, SessionId, TaskChange, TaskEvent, TaskId, Timestamp, WorkspaceId,
+    Caps, Content, Orders, Priority, QueuePlace, Seq, SessionId, TaskChange, TaskEvent, TaskId, Timestamp,
+    WorkspaceId,
 };
 use serde::{Deserialize, Serialize};
 
 pub use source::{BadSource, Source};
 
-use crate::outcome::Outcome;
+use crate::outcome::{Because, Outcome};
 
 /// Raised whenever the same events fold to another state, or the state has another shape.
-pub const FOLD_VERSION: u32 = 1;
+pub const FOLD_VERSION: u32 = 2;
+
+/// The reason of a task that a person has to look at before it was ever tried.
+pub const HANDED_OVER: &str = "handed_over";
+
+/// How much of what people said is kept for the next attempt.
+const MOST_TOLD: usize = 50;
 
 /// More attempts than this help nobody.
 pub const MOST_ATTEMPTS: usize = 50;
@@ -53,6 +62,23 @@ pub struct Task {
     pub attempts: Vec<SessionId>,
     /// Somebody wants no more of it, and nobody tried again since.
     pub cancelled: Option<Cancellation>,
+    /// How it is to be done by whoever starts it; none for one that was started as it was opened.
+    pub orders: Option<Orders>,
+    pub place: QueuePlace,
+    /// It waits for its turn again.
+    pub requeued: Option<Requeue>,
+    /// Why a person has to look, since its newest attempt.
+    pub handed_over: Option<String>,
+    /// What people said to it, the newest last. An attempt that starts later has not heard it.
+    pub told: Vec<Content>,
+}
+
+/// Why a task waits for its turn again, and from when on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Requeue {
+    pub because: String,
+    pub due: Timestamp,
 }
 
 /// Who wanted no more of a task.
@@ -61,6 +87,13 @@ pub struct Task {
 pub struct Cancellation {
     pub by: String,
     pub because: Option<String>,
+}
+
+impl Cancellation {
+    /// How a task came out that was cancelled while it waited for its turn.
+    fn outcome(&self) -> Outcome {
+        Outcome::Cancelled { by: self.by.clone(), because: self.because.clone() }
+    }
 }
 
 /// What a task is opened with.
@@ -75,8 +108,16 @@ pub struct NewTask {
     pub deadline: Option<Timestamp>,
     pub budget: Option<Caps>,
     pub by: String,
-    /// Its first root session.
-    pub session: SessionId,
+    pub first: First,
+}
+
+/// What becomes of a task first.
+#[derive(Debug, Clone, PartialEq)]
+pub enum First {
+    /// It is attempted at once, by this root session.
+    Attempt(SessionId),
+    /// It waits for its turn.
+    Queue(Orders),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -98,16 +139,43 @@ pub enum Command {
         by: String,
         because: Option<String>,
     },
+    /// It shall wait for its turn again.
+    Requeue {
+        before: TaskState,
+        because: String,
+        due: Timestamp,
+        by: String,
+    },
+    /// A person shall look.
+    HandOver {
+        now: TaskState,
+        because: String,
+        by: String,
+    },
+    Tell {
+        now: TaskState,
+        words: Content,
+        by: String,
+    },
+    Reply {
+        entry: String,
+        words: Option<String>,
+        by: String,
+    },
 }
 
 /// How a task is doing: told from the session of its newest attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskState {
+    /// It waits for its turn.
+    Queued,
     Open,
     /// It goes on when somebody decides, or after some time.
     Waits(Outcome),
     /// It was cancelled, and its sessions are being ended.
     Ending,
+    /// It came to this, and a person has to look before anything more is done.
+    HandedOver(Outcome),
     Over(Outcome),
     /// The session of its newest attempt is not in this log.
     NotHere,
@@ -130,6 +198,8 @@ pub enum Rejection {
     Over { task: TaskId, how: String },
     #[error("what task {task} is doing is not in this log, so nothing can be done with it here")]
     NotHere { task: TaskId },
+    #[error("task {task} is over ({how}), and nobody works on it who could hear it")]
+    NobodyHears { task: TaskId, how: String },
     #[error("task {task} was tried {MOST_ATTEMPTS} times; start another with `longhaul run`")]
     TooManyAttempts { task: TaskId },
 }
@@ -144,13 +214,33 @@ impl Rejection {
 impl TaskState {
     /// By how the session of the newest attempt came out, if it is here.
     pub fn of(task: &Task, newest: Newest) -> Self {
-        let is_over = matches!(newest, Newest::Closed(_));
-        match newest {
-            Newest::NotHere => Self::NotHere,
-            _ if task.cancelled.is_some() && !is_over => Self::Ending,
-            Newest::GoesOn => Self::Open,
-            Newest::Halted(outcome) | Newest::Closed(outcome) => match outcome {
+        if newest == Newest::NotHere {
+            return Self::NotHere;
+        }
+        match (&task.cancelled, newest) {
+            (Some(_), Newest::Closed(outcome)) if task.requeued.is_none() => Self::Over(outcome),
+            (Some(who), Newest::None | Newest::Closed(_)) => Self::Over(who.outcome()),
+            (Some(_), Newest::NotHere | Newest::GoesOn | Newest::Halted(_)) => Self::Ending,
+            (None, _) if task.requeued.is_some() => Self::Queued,
+            (None, newest) => Self::by_itself(task, newest),
+        }
+    }
+
+    /// How a task is doing that nobody cancelled and that does not wait for its turn again.
+    fn by_itself(task: &Task, newest: Newest) -> Self {
+        match (newest, &task.handed_over) {
+            (Newest::NotHere, _) => Self::NotHere,
+            (Newest::None, None) => Self::Queued,
+            (Newest::None | Newest::GoesOn, Some(because)) => {
+                let (reason, because) = (HANDED_OVER.to_owned(), because.clone());
+                Self::HandedOver(Outcome::Blocked(Because { reason, because }))
+            }
+            (Newest::GoesOn, None) => Self::Open,
+            (Newest::Halted(outcome) | Newest::Closed(outcome), handed_over) => match outcome {
                 Outcome::Blocked(_) | Outcome::Parked(_) => Self::Waits(outcome),
+                Outcome::CouldNot(_) | Outcome::Failed(_) if handed_over.is_some() => {
+                    Self::HandedOver(outcome)
+                }
                 Outcome::Completed { .. }
                 | Outcome::CouldNot(_)
                 | Outcome::Failed(_)
@@ -161,9 +251,11 @@ impl TaskState {
 
     pub const fn word(&self) -> &'static str {
         match self {
+            Self::Queued => "queued",
             Self::Open => "open",
             Self::Waits(_) => "waits",
             Self::Ending => "ending",
+            Self::HandedOver(_) => "handed over",
             Self::Over(outcome) => outcome.word(),
             Self::NotHere => "not here",
         }
@@ -172,15 +264,15 @@ impl TaskState {
     /// Whether anything of it may still happen by itself, or when somebody says so.
     pub const fn is_open(&self) -> bool {
         match self {
-            Self::Open | Self::Waits(_) | Self::Ending => true,
+            Self::Queued | Self::Open | Self::Waits(_) | Self::Ending | Self::HandedOver(_) => true,
             Self::Over(_) | Self::NotHere => false,
         }
     }
 
     pub const fn outcome(&self) -> Option<&Outcome> {
         match self {
-            Self::Waits(outcome) | Self::Over(outcome) => Some(outcome),
-            Self::Open | Self::Ending | Self::NotHere => None,
+            Self::Waits(outcome) | Self::HandedOver(outcome) | Self::Over(outcome) => Some(outcome),
+            Self::Queued | Self::Open | Self::Ending | Self::NotHere => None,
         }
     }
 }
@@ -188,6 +280,8 @@ impl TaskState {
 /// What is known of the session of a task's newest attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Newest {
+    /// There was no attempt yet.
+    None,
     NotHere,
     GoesOn,
     /// It is open, and does not go on by itself.
@@ -198,13 +292,15 @@ pub enum Newest {
 impl Task {
     /// The facts that make a task.
     pub fn open(new: NewTask) -> Vec<TaskEvent> {
-        let NewTask { goal, source, pipeline, until, workspace, priority, deadline, budget, by, session } =
-            new;
+        let NewTask { goal, source, pipeline, until, workspace, priority, deadline, budget, by, first } = new;
         let source = source.to_string();
-        let attempted = TaskEvent::Attempted { session, by: by.clone(), because: None };
+        let then = match first {
+            First::Attempt(session) => TaskEvent::Attempted { session, by: by.clone(), because: None },
+            First::Queue(orders) => TaskEvent::Queued { orders, by: by.clone() },
+        };
         let opened =
             TaskEvent::Opened { goal, source, pipeline, workspace, priority, deadline, budget, until, by };
-        vec![opened, attempted]
+        vec![opened, then]
     }
 
     /// Folds a whole history; `None` unless it begins as a task does.
@@ -237,6 +333,11 @@ impl Task {
             by: by.clone(),
             attempts: Vec::new(),
             cancelled: None,
+            orders: None,
+            place: QueuePlace::Usual,
+            requeued: None,
+            handed_over: None,
+            told: Vec::new(),
         })
     }
 
@@ -249,11 +350,28 @@ impl Task {
             TaskEvent::Attempted { session, .. } => {
                 self.attempts.push(*session);
                 self.cancelled = None;
+                self.requeued = None;
+                self.handed_over = None;
             }
             TaskEvent::Set { change, .. } => self.change(change),
             TaskEvent::Cancelled { by, because } => {
                 self.cancelled = Some(Cancellation { by: by.clone(), because: because.clone() });
             }
+            TaskEvent::Queued { orders, .. } => self.orders = Some(orders.clone()),
+            TaskEvent::Requeued { because, due, .. } => {
+                self.requeued = Some(Requeue { because: because.clone(), due: *due });
+                self.handed_over = None;
+            }
+            TaskEvent::HandedOver { because, .. } => {
+                self.handed_over = Some(because.clone());
+                self.requeued = None;
+            }
+            TaskEvent::Told { words, .. } => {
+                self.told.push(words.clone());
+                self.told.drain(..self.told.len().saturating_sub(MOST_TOLD));
+            }
+            // What it settled is told from the events.
+            TaskEvent::Replied { .. } => {}
         }
     }
 
@@ -265,6 +383,7 @@ impl Task {
                 self.budget = Some(*caps);
                 self.money_micros = Some(caps.task_money_micros);
             }
+            TaskChange::Place(place) => self.place = *place,
         }
     }
 
@@ -290,7 +409,9 @@ impl Task {
             Command::Cancel { now, by, because } => {
                 let task = self.id;
                 match now {
-                    TaskState::Open | TaskState::Waits(_) => Ok(vec![TaskEvent::Cancelled { by, because }]),
+                    TaskState::Queued | TaskState::Open | TaskState::Waits(_) | TaskState::HandedOver(_) => {
+                        Ok(vec![TaskEvent::Cancelled { by, because }])
+                    }
                     TaskState::Over(Outcome::Failed(_) | Outcome::CouldNot(_))
                         if self.cancelled.is_none() =>
                     {
@@ -302,21 +423,66 @@ impl Task {
                     TaskState::NotHere => Err(Rejection::NotHere { task }),
                 }
             }
+            Command::Requeue { before: TaskState::Queued, .. } => Ok(Vec::new()),
+            Command::Requeue { before, because, due, by } => {
+                // An attempt that does not get on is given up: whoever makes the next one ends it first.
+                if before != TaskState::Open {
+                    self.may_be_tried_again(&before)?;
+                }
+                Ok(vec![TaskEvent::Requeued { because, due, by }])
+            }
+            Command::HandOver { now, because, by } => self.hand_over(&now, because, by),
+            Command::Tell { now, words, by } => self.tell(&now, words, by),
+            Command::Reply { entry, words, by } => Ok(vec![TaskEvent::Replied { entry, words, by }]),
+        }
+    }
+
+    /// The daemon's word that it does nothing more. What a person wants no more of stays as it is.
+    fn hand_over(&self, now: &TaskState, because: String, by: String) -> Result<Vec<TaskEvent>, Rejection> {
+        let task = self.id;
+        match now {
+            TaskState::Queued
+            | TaskState::Open
+            | TaskState::Over(Outcome::Failed(_) | Outcome::CouldNot(_)) => {
+                Ok(vec![TaskEvent::HandedOver { because, by }])
+            }
+            TaskState::HandedOver(_) => Ok(Vec::new()),
+            TaskState::Waits(outcome) => Err(Rejection::Waits { task, because: outcome.to_string() }),
+            TaskState::Ending => Err(Rejection::Ending { task }),
+            TaskState::Over(outcome) => Err(Rejection::Over { task, how: outcome.to_string() }),
+            TaskState::NotHere => Err(Rejection::NotHere { task }),
+        }
+    }
+
+    fn tell(&self, now: &TaskState, words: Content, by: String) -> Result<Vec<TaskEvent>, Rejection> {
+        let task = self.id;
+        match now {
+            TaskState::Queued
+            | TaskState::Open
+            | TaskState::Waits(_)
+            | TaskState::HandedOver(_)
+            | TaskState::Over(Outcome::Failed(_) | Outcome::CouldNot(_)) => {
+                Ok(vec![TaskEvent::Told { words, by }])
+            }
+            TaskState::Ending => Err(Rejection::Ending { task }),
+            TaskState::Over(outcome) => Err(Rejection::NobodyHears { task, how: outcome.to_string() }),
+            TaskState::NotHere => Err(Rejection::NotHere { task }),
         }
     }
 
     fn may_be_tried_again(&self, before: &TaskState) -> Result<(), Rejection> {
         let task = self.id;
         match before {
+            TaskState::Queued => Ok(()),
             TaskState::Open => Err(Rejection::StillOpen { task }),
             TaskState::Waits(outcome) => Err(Rejection::Waits { task, because: outcome.to_string() }),
             TaskState::Ending => Err(Rejection::Ending { task }),
             TaskState::NotHere => Err(Rejection::NotHere { task }),
             TaskState::Over(Outcome::Completed { .. }) => Err(Rejection::Completed { task }),
-            TaskState::Over(_) if self.attempts.len() >= MOST_ATTEMPTS => {
+            TaskState::Over(_) | TaskState::HandedOver(_) if self.attempts.len() >= MOST_ATTEMPTS => {
                 Err(Rejection::TooManyAttempts { task })
             }
-            TaskState::Over(_) => Ok(()),
+            TaskState::Over(_) | TaskState::HandedOver(_) => Ok(()),
         }
     }
 }

@@ -5,9 +5,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::content::{BlobRef, FreeText, Slot};
+use crate::daemon::DaemonEvent;
 use crate::session::SessionEvent;
 use crate::stream::StreamKind;
 use crate::task::TaskEvent;
+use crate::trigger::TriggerEvent;
 use crate::workspace::WorkspaceEvent;
 
 /// The `type` that an earlier release wrote, and how it is lifted to today's shape.
@@ -68,31 +70,47 @@ impl StreamEvent for TaskEvent {
             Self::Opened { pipeline, until, .. } => {
                 std::iter::once(pipeline.as_str()).chain(until.as_deref()).collect()
             }
-            Self::Attempted { .. } | Self::Set { .. } | Self::Cancelled { .. } => Vec::new(),
+            Self::Attempted { .. }
+            | Self::Set { .. }
+            | Self::Cancelled { .. }
+            | Self::Queued { .. }
+            | Self::Requeued { .. }
+            | Self::HandedOver { .. }
+            | Self::Told { .. }
+            | Self::Replied { .. } => Vec::new(),
         }
     }
 }
 
-impl StreamEvent for WorkspaceEvent {
-    const KIND: StreamKind = StreamKind::Workspace;
-    const UPCASTERS: &'static [Upcaster] = &[];
+/// Events that carry words and nothing by digest.
+macro_rules! words_only {
+    ($event:ident, $kind:ident) => {
+        impl StreamEvent for $event {
+            const KIND: StreamKind = StreamKind::$kind;
+            const UPCASTERS: &'static [Upcaster] = &[];
 
-    fn blobs(&self) -> Vec<BlobRef> {
-        Vec::new()
-    }
+            fn blobs(&self) -> Vec<BlobRef> {
+                Vec::new()
+            }
 
-    fn contents(&mut self) -> Vec<Slot<'_>> {
-        Vec::new()
-    }
+            fn contents(&mut self) -> Vec<Slot<'_>> {
+                Vec::new()
+            }
 
-    fn free_texts(&mut self) -> Vec<FreeText<'_>> {
-        Self::free_texts(self)
-    }
+            fn free_texts(&mut self) -> Vec<FreeText<'_>> {
+                Self::free_texts(self)
+            }
 
-    fn names(&self) -> Vec<&str> {
-        Vec::new()
-    }
+            fn names(&self) -> Vec<&str> {
+                Vec::new()
+            }
+        }
+    };
 }
+
+words_only!(WorkspaceEvent, Workspace);
+words_only!(TriggerEvent, Trigger);
+words_only!(DaemonEvent, Daemon);
 
 /// Stored bytes that this release cannot read as events.
 #[derive(Debug, thiserror::Error)]

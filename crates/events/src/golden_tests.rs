@@ -5,7 +5,10 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 
-use crate::{SessionEvent, StreamEvent, TaskEvent, WorkspaceEvent, decode_batch, encode_batch};
+use crate::{
+    DaemonEvent, SessionEvent, StreamEvent, TaskEvent, TriggerEvent, WorkspaceEvent, decode_batch,
+    encode_batch,
+};
 
 fn samples(enum_name: &str) -> Vec<(PathBuf, Value)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden").join(enum_name);
@@ -49,4 +52,14 @@ fn every_golden_task_event_reads_back_to_its_bytes() {
 #[test]
 fn every_golden_workspace_event_reads_back_to_its_bytes() {
     reads_back::<WorkspaceEvent>("WorkspaceEvent");
+}
+
+#[test]
+fn every_golden_trigger_event_reads_back_to_its_bytes() {
+    reads_back::<TriggerEvent>("TriggerEvent");
+}
+
+#[test]
+fn every_golden_daemon_event_reads_back_to_its_bytes() {
+    reads_back::<DaemonEvent>("DaemonEvent");
 }

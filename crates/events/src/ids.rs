@@ -90,6 +90,16 @@ byte_id!(
     WorkspaceId, 5, "w-", "workspace id", "`w-` and 8 letters or digits"
 );
 byte_id!(
+    /// Something that starts tasks by itself; made from where it is declared and its name, so that it keeps its history.
+    #[derive(Debug)]
+    TriggerId, 8, "g-", "trigger id", "`g-` and 13 letters or digits"
+);
+byte_id!(
+    /// A daemon; made from the machine that it serves.
+    #[derive(Debug)]
+    DaemonId, 5, "d-", "daemon id", "`d-` and 8 letters or digits"
+);
+byte_id!(
     /// Tells apart the handles that were given out for one node.
     #[derive(Debug)]
     Nonce, 5, "", "nonce", "8 letters or digits"

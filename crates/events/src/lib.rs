@@ -7,6 +7,7 @@ mod agent;
 mod base32;
 mod checkout;
 mod content;
+mod daemon;
 mod decode;
 mod delivery;
 mod ids;
@@ -14,6 +15,7 @@ mod session;
 mod stream;
 mod task;
 mod time;
+mod trigger;
 mod walk;
 mod workspace;
 
@@ -24,15 +26,18 @@ pub use agent::{
 pub use base32::{decode_base32, encode_base32};
 pub use checkout::{CheckoutKind, OwnCheckout};
 pub use content::{BlobRef, Content, Digest, FreeText, Kept, Slot};
+pub use daemon::DaemonEvent;
 pub use decode::{DecodeError, StreamEvent, Upcaster, decode_batch, encode_batch};
 pub use delivery::{DeliveryAct, DeliveryFact};
 pub use ids::{
-    Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, TaskId, WorkspaceId,
+    DaemonId, Epoch, IdError, NodeId, Nonce, Position, Seq, SessionId, SessionKey, StepId, TaskId, TriggerId,
+    WorkspaceId,
 };
 pub use session::{CloseOutcome, Driver, ReportKind, SessionEvent, Urgency, Waits};
 pub use stream::{StreamId, StreamKind};
-pub use task::{Priority, TaskChange, TaskEvent};
+pub use task::{Orders, Place as QueuePlace, Priority, TaskChange, TaskEvent};
 pub use time::Timestamp;
+pub use trigger::{Intake, TriggerEvent};
 pub use walk::{Checkout, Choice, Considered, Frame, GateKind, Place, Reason, Restored, Verdict};
 pub use workspace::{Channel, FileKind, TrustedFile, WorkspaceEvent};
 

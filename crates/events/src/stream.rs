@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{IdError, SessionId, TaskId, WorkspaceId, serde_as_text};
+use crate::ids::{DaemonId, IdError, SessionId, TaskId, TriggerId, WorkspaceId, serde_as_text};
 
 /// What a stream is about; the part before the slash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -13,6 +13,8 @@ pub enum StreamKind {
     Session,
     Task,
     Workspace,
+    Trigger,
+    Daemon,
 }
 
 impl StreamKind {
@@ -21,6 +23,8 @@ impl StreamKind {
             Self::Session => "session",
             Self::Task => "task",
             Self::Workspace => "workspace",
+            Self::Trigger => "trigger",
+            Self::Daemon => "daemon",
         }
     }
 }
@@ -31,6 +35,8 @@ pub enum StreamId {
     Session(SessionId),
     Task(TaskId),
     Workspace(WorkspaceId),
+    Trigger(TriggerId),
+    Daemon(DaemonId),
 }
 
 impl StreamId {
@@ -39,6 +45,8 @@ impl StreamId {
             Self::Session(_) => StreamKind::Session,
             Self::Task(_) => StreamKind::Task,
             Self::Workspace(_) => StreamKind::Workspace,
+            Self::Trigger(_) => StreamKind::Trigger,
+            Self::Daemon(_) => StreamKind::Daemon,
         }
     }
 }
@@ -61,12 +69,26 @@ impl From<WorkspaceId> for StreamId {
     }
 }
 
+impl From<TriggerId> for StreamId {
+    fn from(id: TriggerId) -> Self {
+        Self::Trigger(id)
+    }
+}
+
+impl From<DaemonId> for StreamId {
+    fn from(id: DaemonId) -> Self {
+        Self::Daemon(id)
+    }
+}
+
 impl fmt::Display for StreamId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Session(id) => write!(f, "session/{id}"),
             Self::Task(id) => write!(f, "task/{id}"),
             Self::Workspace(id) => write!(f, "workspace/{id}"),
+            Self::Trigger(id) => write!(f, "trigger/{id}"),
+            Self::Daemon(id) => write!(f, "daemon/{id}"),
         }
     }
 }
@@ -78,7 +100,13 @@ impl FromStr for StreamId {
             Some(("session", id)) => id.parse().map(Self::Session),
             Some(("task", id)) => id.parse().map(Self::Task),
             Some(("workspace", id)) => id.parse().map(Self::Workspace),
-            _ => Err(IdError::new("stream", text, "`session/s-…`, `task/t-…` or `workspace/w-…`")),
+            Some(("trigger", id)) => id.parse().map(Self::Trigger),
+            Some(("daemon", id)) => id.parse().map(Self::Daemon),
+            _ => Err(IdError::new(
+                "stream",
+                text,
+                "`session/s-…`, `task/t-…`, `workspace/w-…`, `trigger/g-…` or `daemon/d-…`",
+            )),
         }
     }
 }

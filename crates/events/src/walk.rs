@@ -115,6 +115,9 @@ pub struct Checkout {
     /// What `.longhaul/` held; none if there was no such folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder: Option<Digest>,
+    /// The commit whose `.longhaul/` that is, for sessions that nobody started from the checkout itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pinned: Option<String>,
 }
 
 impl Checkout {

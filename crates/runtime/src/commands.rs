@@ -9,7 +9,9 @@ mod keeping;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
 mod paying;
+pub(crate) mod queueing;
 mod replaying;
+mod serving;
 pub(crate) mod session;
 pub(crate) mod task;
 #[cfg(test)]

@@ -1,17 +1,13 @@
 //! Sessions that somebody's own coordinator starts below another one.
 
 use longhaul_core::session::Rejection;
-use longhaul_core::taint::{self, Thing};
-use longhaul_events::{CheckoutKind, SessionId};
+use longhaul_events::SessionId;
 
 use crate::children::NewChild;
 use crate::commands::Commands;
-use crate::driving::{Drive, NewDrive};
+use crate::driving::{Drive, NewDrive, SetOff};
 use crate::error::{Error, TaskError};
-use crate::hiring::Assignee;
-use crate::runner::{Assignment, Who};
 use crate::system::System;
-use crate::worktrees::{NewWorktree, SecretFiles};
 
 impl System {
     /// Starts a session below another one, in a worktree of its own, and somebody who drives it and outlives this process.
@@ -28,48 +24,29 @@ impl System {
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
         let start = self.prepared(commands, new.walk)?;
-        let who = match new.who {
-            Assignee::Rehearsal(script) => Who::Rehearsal(script),
-            Assignee::Agent { name, tier } => {
-                Who::Staff(self.staff(name.as_deref(), tier, &start.workflow)?)
-            }
-        };
+        let who = self.who(new.who, &start.workflow)?;
         let taint = new.taint.max(parent.taint);
-        let workers = who.workers();
-        let walls = walls.letting(who.hosts()).for_taint(taint, &workers)?;
+        let walls = walls.letting(who.hosts()).for_taint(taint, &who.workers())?;
         self.refuse_if_missing(&who)?;
-        let setup = self.config()?.checkout.setup;
-        let assignment =
-            Assignment { who, level: walls.level, reach: walls.reach, setup, reads: None, visits: None };
-        let (agent, model) = (assignment.agent(), assignment.model());
-        let has_secrets = workers.iter().all(|worker| taint::has(taint, *worker, Thing::SecretFiles));
+        let assignment = self.assignment(who, &walls)?;
         let child = NewChild {
             id: commands.new_session_id(),
             workflow: start.workflow,
             goal: start.goal,
             vars: start.vars,
-            assignment: Some(assignment),
+            assignment: Some(assignment.clone()),
             caps,
             checkout: None,
             brief: None,
         };
         let session = commands.open_child(&parent, child)?;
-        let worktree = NewWorktree {
-            session,
-            kind: CheckoutKind::Borrowed,
-            base: new.base,
-            secrets: if has_secrets { SecretFiles::Give } else { SecretFiles::Withhold },
-            by: new.by.clone(),
-        };
-        let made = self.make_worktree(commands, &worktree).inspect_err(|error| {
+        let by = new.by.clone();
+        let orders = SetOff { assignment, taint, caps, base: new.base, from: None, by: by.clone() };
+        let mut drive = self.set_off(commands, session, &orders).inspect_err(|error| {
             // Nobody would ever go on with it.
-            let _ = commands.cancel_session(session, &new.by, Some(&error.to_string()));
+            let _ = commands.cancel_session(session, &by, Some(&error.to_string()));
         })?;
-        self.start_runner(session)?;
-        let mut warnings = start.warnings;
-        warnings.extend(walls.warning);
-        warnings.extend(made.warnings);
-        let (worktree, branch) = (made.checkout.path, made.checkout.branch);
-        Ok(Drive { session, agent, model, worktree, branch, warnings })
+        drive.warnings.splice(0..0, start.warnings.into_iter().chain(walls.warning));
+        Ok(drive)
     }
 }

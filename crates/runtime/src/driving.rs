@@ -1,13 +1,14 @@
 //! Sessions that an agent of ours drives: started in a worktree of their own, followed, and judged at their end.
 
+mod setting_off;
+
 use std::time::{Duration, Instant};
 
 use longhaul_agent::{Agent as _, tools};
 use longhaul_core::cassette::{self, Act, Cassette};
-use longhaul_core::session::{NewBudget, Session};
-use longhaul_core::taint::{self, Thing, Worker};
+use longhaul_core::session::Session;
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{CheckoutKind, CloseOutcome, NodeId, SessionId, Taint};
+use longhaul_events::{CloseOutcome, NodeId, SessionId, Taint};
 use longhaul_store::views::{SessionRow, SessionStatus};
 use longhaul_store::watch::Watcher;
 
@@ -22,7 +23,8 @@ use crate::starting::NewWalk;
 use crate::system::System;
 use crate::walling::WantedWalls;
 use crate::workspaces;
-use crate::worktrees::{NewWorktree, SecretFiles};
+
+pub(crate) use setting_off::SetOff;
 
 /// How often somebody who follows looks without having been told.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -84,42 +86,23 @@ impl System {
         commands.refuse_duplicate(&new.task.source)?;
         let mut start = self.prepared_until(commands, new.walk, new.task.until.as_deref())?;
         start.label(&new.task.labels);
-        let who = match new.who {
-            Assignee::Rehearsal(script) => Who::Rehearsal(script),
-            Assignee::Agent { name, tier } => {
-                Who::Staff(self.staff(name.as_deref(), tier, &start.workflow)?)
-            }
-        };
-        let workers = who.workers();
-        let walls = walls.letting(who.hosts()).for_taint(new.taint, &workers)?;
+        let who = self.who(new.who, &start.workflow)?;
+        let walls = walls.letting(who.hosts()).for_taint(new.taint, &who.workers())?;
         self.refuse_if_missing(&who)?;
         let source = new.task.source.clone();
         let task = TaskOrigin { budget: Some(caps), ..new.task };
         let view = commands.start_session_for(&start, &TaskWish::New(task))?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
         commands.yield_to_earlier(&source, session)?;
-        let worktree = NewWorktree {
-            session,
-            kind: CheckoutKind::Borrowed,
-            base: new.base,
-            secrets: secret_files(new.taint, &workers),
-            by: new.by.clone(),
-        };
-        let made = self.make_worktree(commands, &worktree).inspect_err(|error| {
+        let assignment = self.assignment(who, &walls)?;
+        let orders =
+            SetOff { assignment, taint: new.taint, caps, base: new.base, from: None, by: new.by.clone() };
+        let mut drive = self.set_off(commands, session, &orders).inspect_err(|error| {
             // Nobody would ever go on with it.
             let _ = commands.cancel_session(session, &new.by, Some(&error.to_string()));
         })?;
-        let setup = self.config()?.checkout.setup;
-        let (level, reach) = (walls.level, walls.reach);
-        let assignment = Assignment { who, level, reach, setup, reads: None, visits: None };
-        commands.assign(session, &assignment, new.taint, &NewBudget { caps, by: new.by })?;
-        self.start_runner(session)?;
-        let mut warnings = view.warnings;
-        warnings.extend(walls.warning);
-        warnings.extend(made.warnings);
-        let (worktree, branch) = (made.checkout.path, made.checkout.branch);
-        let (agent, model) = (assignment.agent(), assignment.model());
-        Ok(Drive { session, agent, model, worktree, branch, warnings })
+        drive.warnings.splice(0..0, view.warnings.into_iter().chain(walls.warning));
+        Ok(drive)
     }
 
     /// Waits until a driven session goes no further by itself, and starts its runner again if that has died. `tell` is
@@ -255,15 +238,6 @@ impl Runners {
         self.started = Some(Instant::now());
         self.in_vain += 1;
         if self.in_vain > MOST_IN_VAIN { Err(Error::Driven(DrivenError::RunnerDies(id))) } else { Ok(()) }
-    }
-}
-
-/// A session that works on text from outside gets no secrets.
-fn secret_files(taint: Taint, workers: &[Worker]) -> SecretFiles {
-    if workers.iter().all(|worker| taint::has(taint, *worker, Thing::SecretFiles)) {
-        SecretFiles::Give
-    } else {
-        SecretFiles::Withhold
     }
 }
 

@@ -131,7 +131,7 @@ impl System {
                 since: now,
             });
         }
-        troubles.extend(Notifier::new(self).troubles());
+        troubles.extend(Notifier::new(self, now).troubles());
         troubles
     }
 
@@ -162,7 +162,7 @@ impl System {
         let asked = cut(&entry.text, QUESTION_LETTERS);
         let told = format!("This is the answer to your question \"{asked}\": {words}");
         let hearing = self.tell_session(commands, session, &told)?;
-        commands.settle_entry(task, entry.id.as_str(), Some(&words), &terminal::user_name())?;
+        commands.reply(task, entry.id.as_str(), Some(&words), &terminal::user_name())?;
         Ok(Replied::Answered { words, hearing })
     }
 
@@ -174,7 +174,7 @@ impl System {
         };
         match (self.steer(commands, session, words), entry.kind) {
             (Ok(()), _) => {
-                commands.settle_entry(task, entry.id.as_str(), Some(words), &terminal::user_name())?;
+                commands.reply(task, entry.id.as_str(), Some(words), &terminal::user_name())?;
                 Ok(Replied::Steered(session))
             }
             (
@@ -194,7 +194,7 @@ impl System {
             return Err(InboxError::not_settled_by_word(entry).into());
         }
         let task = entry.task.ok_or_else(|| InboxError::without_task(entry))?;
-        commands.settle_entry(task, entry.id.as_str(), None, &terminal::user_name())
+        commands.reply(task, entry.id.as_str(), None, &terminal::user_name()).map(|_| ())
     }
 }
 

@@ -29,6 +29,7 @@ mod notifying;
 mod opening;
 mod places;
 mod proofs;
+mod queueing;
 mod reader;
 mod reading;
 mod recap;
@@ -64,6 +65,7 @@ pub use beginning::{Begun, Survey};
 pub use calendar::UsedUp;
 pub use clock::{Clock, Entropy, SystemClock};
 pub use commands::Commands;
+pub use commands::queueing::{Judged, NewQueued, Occasion, OccasionKind, TriggerName};
 pub use commands::task::{TaskOrigin, TaskWish};
 pub use commands::walking::{
     Advance, AnswerGate, Checkpoint, PlanState, PlannedStep, Rewind, StartSession, WorkOrder, WorkResult,
@@ -79,6 +81,7 @@ pub use inbox::{Desk, Hearing, Replied, ToldTask};
 pub use notifying::{Notified, Notifier, Undelivered};
 pub use places::Places;
 pub use proofs::ProofReport;
+pub use queueing::{Turn, script_value};
 pub use reader::{
     AgentDid, Artifact, Before, Branch, DamagedTask, Decided, EventRow, GateEntry, GateState, Happened,
     LogEntry, ProgressBelow, ProgressTail, Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry,

@@ -1,6 +1,7 @@
 //! Delivering news: by a command of the user, or to a webhook. What is told to whom is `core::notify`'s to say.
 //!
-//! What arrived is remembered in one small file, after it arrived. Whoever loses the file tells once more what is young.
+//! What arrived is put on record in the daemon's stream, after it arrived. What fails is remembered in a small file, so that
+//! the inbox of every process can say so; without the file it is tried again at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,11 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use longhaul_core::inbox::{Entry, Trouble};
-use longhaul_core::notify::{self, Memory, Message, Rule, RuleKey, Way};
+use longhaul_core::notify::{self, Failures, Memory, Message, Rule, RuleKey, Way};
 use longhaul_events::{Timestamp, WorkspaceId};
 use longhaul_exec::{Captured, EDGE_BYTES, Outcome, Program};
 use longhaul_gateway::post_json;
 
+use crate::commands::Commands;
 use crate::error::Error;
 use crate::inbox::Desk;
 use crate::system::{Settings, System};
@@ -27,13 +29,15 @@ const KEPT_BYTES: usize = 16 * 1024;
 /// How long rules are taken for what they were.
 const RULES_MS: i64 = 30 * 1000;
 /// More than this is not the file that we wrote.
-const LARGEST_MEMORY: u64 = 16 << 20;
+const LARGEST_FILE: u64 = 16 << 20;
 
 /// Tells people what is new. One at a time for an installation: the daemon's.
 #[derive(Debug)]
 pub struct Notifier<'a> {
     system: &'a System,
     rules: Mutex<BTreeMap<Option<WorkspaceId>, (Timestamp, Vec<Rule>)>>,
+    /// Since when it looks. No digest from before is made up for.
+    since: Timestamp,
 }
 
 /// What came of a look.
@@ -52,13 +56,15 @@ pub struct Undelivered {
 }
 
 impl<'a> Notifier<'a> {
-    pub fn new(system: &'a System) -> Self {
-        Self { system, rules: Mutex::new(BTreeMap::new()) }
+    pub fn new(system: &'a System, since: Timestamp) -> Self {
+        Self { system, rules: Mutex::new(BTreeMap::new()), since }
     }
 
     /// Tells what is new on the desk. It may take as long as commands and webhooks do, so it is for a thread of its own.
-    pub fn look(&self, now: Timestamp, desk: &Desk) -> Result<Notified, Error> {
-        let mut memory = self.memory();
+    pub fn look(&self, commands: &Commands, now: Timestamp, desk: &Desk) -> Result<Notified, Error> {
+        let service = commands.service()?;
+        let record = service.notified.iter().map(|(entry, way)| (entry.as_str(), way.as_str()));
+        let mut memory = Memory::recall(record, self.failures(), self.since);
         let by_workspace = by_workspace(&desk.entries);
         let mut rules = BTreeMap::new();
         for workspace in by_workspace.keys().copied().chain([None]) {
@@ -67,18 +73,24 @@ impl<'a> Notifier<'a> {
         let everybody: Vec<Rule> = rules.values().flatten().cloned().collect();
         let present: BTreeSet<&str> = desk.entries.iter().map(|entry| entry.id.as_str()).collect();
         if memory.tidy(&everybody, &present, now) {
-            self.keep(&memory)?;
+            self.keep(&memory.failures)?;
         }
         let mut messages = Vec::new();
         for (workspace, entries) in &by_workspace {
             messages.extend(notify::due(&rules[workspace], entries, &memory, now));
         }
         messages.extend(notify::digests(&rules[&None], &memory, now, |audience| desk.briefing(audience).text()));
-        self.deliver(messages, &mut memory, now)
+        self.deliver(commands, messages, &mut memory, now)
     }
 
-    /// One after the other, and each is remembered before the next is told.
-    fn deliver(&self, messages: Vec<Message>, memory: &mut Memory, now: Timestamp) -> Result<Notified, Error> {
+    /// One after the other, and each is on record before the next is told.
+    fn deliver(
+        &self,
+        commands: &Commands,
+        messages: Vec<Message>,
+        memory: &mut Memory,
+        now: Timestamp,
+    ) -> Result<Notified, Error> {
         let mut notified = Notified::default();
         let mut failing: BTreeSet<RuleKey> = BTreeSet::new();
         for message in messages {
@@ -88,17 +100,23 @@ impl<'a> Notifier<'a> {
             }
             match self.send(&message) {
                 Ok(()) => {
-                    memory.delivered(&message, now);
+                    let failed_before = memory.failures.clone();
+                    for told in memory.delivered(&message) {
+                        commands.notified(&told.entry, &told.way)?;
+                    }
+                    if memory.failures != failed_before {
+                        self.keep(&memory.failures)?;
+                    }
                     notified.delivered.push(message.id);
                 }
                 Err(problem) => {
                     tracing::warn!(id = message.id, %problem, "a notification did not arrive");
                     memory.failed(&message, &problem, now);
+                    self.keep(&memory.failures)?;
                     failing.insert(message.rule.clone());
                     notified.failed.push(Undelivered { id: message.id, problem });
                 }
             }
-            self.keep(memory)?;
         }
         Ok(notified)
     }
@@ -148,11 +166,11 @@ impl<'a> Notifier<'a> {
 
     /// The ways that fail, for the inbox.
     pub(crate) fn troubles(&self) -> Vec<Trouble> {
-        let memory = self.memory();
-        if memory == Memory::default() {
+        let failures = self.failures();
+        if failures == Failures::default() {
             return Vec::new();
         }
-        memory.troubles(&self.read_rules(None))
+        failures.troubles(&self.read_rules(None))
     }
 
     fn rules_of(&self, workspace: Option<WorkspaceId>, now: Timestamp) -> Vec<Rule> {
@@ -186,19 +204,19 @@ impl<'a> Notifier<'a> {
     }
 
     fn path(&self) -> PathBuf {
-        self.system.places().notified()
+        self.system.places().undelivered()
     }
 
-    fn memory(&self) -> Memory {
+    fn failures(&self) -> Failures {
         let path = self.path();
-        if fs::metadata(&path).map_or(true, |found| !found.is_file() || found.len() > LARGEST_MEMORY) {
-            return Memory::default();
+        if fs::metadata(&path).map_or(true, |found| !found.is_file() || found.len() > LARGEST_FILE) {
+            return Failures::default();
         }
         fs::read(path).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
     }
 
-    fn keep(&self, memory: &Memory) -> Result<(), Error> {
-        let bytes = serde_json::to_vec(memory).expect("what is remembered has string keys only");
+    fn keep(&self, failures: &Failures) -> Result<(), Error> {
+        let bytes = serde_json::to_vec(failures).expect("what is remembered has string keys only");
         write_whole(&self.path(), &bytes)
     }
 }

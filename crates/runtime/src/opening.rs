@@ -6,7 +6,7 @@ use std::sync::Arc;
 use longhaul_core::config::SandboxLevel;
 use longhaul_core::parking::ParkCode;
 use longhaul_core::session::Session;
-use longhaul_core::walk::children::WantedChild;
+use longhaul_core::walk::children::{BRIEF, WantedChild};
 use longhaul_core::workflow::Workflow;
 use longhaul_core::workflow::scope::cut;
 use longhaul_core::workflow::step::{Brief, Files};
@@ -150,6 +150,10 @@ impl Commands {
         match brief {
             Brief::Blank => {}
             Brief::Inherit => {
+                // What people said about the task, and why it is tried again.
+                if let Some(content) = parent.vars.get(BRIEF) {
+                    let _ = writeln!(text, "{}\n", self.text(content)?);
+                }
                 for one in self.results_below(parent)? {
                     let word = |key: &str| one[key].as_str().unwrap_or("none").to_owned();
                     let result = match &one["result"] {

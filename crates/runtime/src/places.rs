@@ -105,9 +105,9 @@ impl Places {
         self.data.join("verifications")
     }
 
-    /// What was told to people already.
-    pub(crate) fn notified(&self) -> PathBuf {
-        self.data.join("notified.json")
+    /// The notifications that did not arrive.
+    pub(crate) fn undelivered(&self) -> PathBuf {
+        self.state.join("undelivered.json")
     }
 
     pub fn secrets(&self) -> PathBuf {

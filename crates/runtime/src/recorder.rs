@@ -123,20 +123,9 @@ impl Recorder {
         Ok(is_stored.then_some(stored))
     }
 
-    /// Stores events of two streams: both, or neither. `None` if somebody else wrote to one of them first.
-    pub(crate) fn store_both<A: Aggregate, B: Aggregate>(
-        &self,
-        at: Timestamp,
-        epoch: u64,
-        first: Piece<A>,
-        second: Piece<B>,
-    ) -> Result<StoredBoth<A, B>, Error> {
-        let mut blobs = Vec::new();
-        let (first_part, first) = self.part(at, first, &mut blobs);
-        let (second_part, second) = self.part(at, second, &mut blobs);
-        let streams = vec![first_part, second_part];
-        let is_stored = self.append(Append { at, state_epoch: epoch, streams, blobs })?;
-        Ok(is_stored.then_some((first, second)))
+    /// Begins a decision about several streams.
+    pub(crate) fn batch(&self, at: Timestamp, epoch: u64) -> Batch<'_> {
+        Batch { recorder: self, at, epoch, streams: Vec::new(), blobs: Vec::new() }
     }
 
     fn part<A: Aggregate>(
@@ -179,8 +168,33 @@ impl Recorder {
     }
 }
 
-/// What was stored in two streams; `None` if somebody else wrote to one of them first.
-pub(crate) type StoredBoth<A, B> = Option<(Stored<A>, Stored<B>)>;
+/// A decision about several streams: all of it is stored, or none.
+pub(crate) struct Batch<'r> {
+    recorder: &'r Recorder,
+    at: Timestamp,
+    /// The state epoch of the log before anything was loaded that this was decided on.
+    epoch: u64,
+    streams: Vec<StreamAppend>,
+    blobs: Vec<NewBlob>,
+}
+
+impl Batch<'_> {
+    /// Adds what one stream gets, and says what it is after that.
+    pub(crate) fn add<A: Aggregate>(&mut self, piece: Piece<A>) -> Stored<A> {
+        let (part, stored) = self.recorder.part(self.at, piece, &mut self.blobs);
+        self.streams.push(part);
+        stored
+    }
+
+    /// Whether it was stored; not if somebody else wrote to one of the streams first.
+    pub(crate) fn commit(self) -> Result<bool, Error> {
+        let Self { recorder, at, epoch, streams, blobs } = self;
+        if streams.is_empty() {
+            return Ok(true);
+        }
+        recorder.append(Append { at, state_epoch: epoch, streams, blobs })
+    }
+}
 
 /// What one stream gets of a decision.
 pub(crate) struct Piece<A: Aggregate> {

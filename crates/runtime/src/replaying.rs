@@ -11,6 +11,7 @@ use crate::error::{DrivenError, Error};
 use crate::runner::{Assignment, Who, is_dead};
 use crate::system::System;
 use crate::terminal;
+use crate::worktrees::StartCommit;
 use crate::worktrees::{ChangedFile, NewWorktree, SecretFiles};
 
 /// A replay that is under way.
@@ -50,7 +51,7 @@ impl System {
         let path = format!("the record of {id}");
         cassette::parse(&path, &recorded.text)?;
         let view = commands.start_session(&commands.same_start(id)?)?;
-        let drive = self.set_off(commands, &view.session_id, &Same { checkout: &checkout, by })?;
+        let drive = self.set_off_replay(commands, &view.session_id, &Same { checkout: &checkout, by })?;
         let who = Who::Rehearsal(Script { path, text: recorded.text });
         let assignment = Assignment { who, ..commands.assignment_of(id)? };
         let caps = session.caps.map_or_else(|| self.caps_with(None), Ok)?;
@@ -60,7 +61,7 @@ impl System {
         Ok(Replay { drive, remarks: recorded.remarks })
     }
 
-    fn set_off(&self, commands: &Commands, session: &str, same: &Same<'_>) -> Result<Drive, Error> {
+    fn set_off_replay(&self, commands: &Commands, session: &str, same: &Same<'_>) -> Result<Drive, Error> {
         let session: SessionId = session.parse().expect("a session is shown with its id");
         // Who had files with secrets in the first run has them now.
         let secrets =
@@ -72,7 +73,7 @@ impl System {
             secrets,
             by: same.by.to_owned(),
         };
-        let made = self.make_worktree_from(commands, &new, Some(same.checkout))?;
+        let made = self.make_worktree_from(commands, &new, Some(&StartCommit::of(same.checkout)))?;
         let (worktree, branch) = (made.checkout.path, made.checkout.branch);
         Ok(Drive {
             session,

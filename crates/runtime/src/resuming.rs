@@ -21,7 +21,13 @@ impl ResumeQuery {
     /// The place that was named, for somebody who stands in no checkout.
     fn said(&self) -> Option<Checkout> {
         let is_said = self.branch.is_some() || self.commit.is_some();
-        is_said.then(|| Checkout { path: String::new(), head: None, branch: None, folder: None })
+        is_said.then(|| Checkout {
+            path: String::new(),
+            head: None,
+            branch: None,
+            folder: None,
+            pinned: None,
+        })
     }
 }
 

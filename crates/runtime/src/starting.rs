@@ -16,6 +16,7 @@ use crate::commands::walking::StartSession;
 use crate::error::{Error, TaskError};
 use crate::system::System;
 use crate::workspaces::{self, Located};
+use crate::worktrees::StartCommit;
 
 /// What somebody wants started.
 #[derive(Debug, Clone, PartialEq)]
@@ -129,7 +130,7 @@ impl System {
                 change.workspace.name
             ));
         }
-        let trust = match workspaces::folder_files(&located.repository) {
+        let trust = match self.folder_files(&located.repository) {
             Ok((files, _)) => change.workspace.trust_state(longhaul_core::trust::folder_hash(&files)),
             // What cannot be hashed cannot be trusted, and is no reason to refuse what does not come from there.
             Err(problem) => {
@@ -146,13 +147,13 @@ impl System {
         if workflow.all_steps().into_iter().any(asks_for_network) {
             warnings.push("`network:` of `run` steps is not enforced before there is a sandbox".to_owned());
         }
-        Ok(Ground { workspace: Some(located.id), checkout: checkout(&located)?, warnings })
+        Ok(Ground { workspace: Some(located.id), checkout: self.checkout(&located)?, warnings })
     }
 
     /// Where the current folder stands, for comparing; `None` outside of a checkout.
     pub fn checkout_here(&self) -> Result<Option<Checkout>, Error> {
         match workspaces::locate(self.directory()) {
-            Ok(located) => checkout(&located),
+            Ok(located) => self.checkout(&located),
             Err(Error::Git(longhaul_git::Error::NotARepository { .. })) => Ok(None),
             Err(error) => Err(error),
         }
@@ -188,18 +189,26 @@ fn outside(workflow: &Workflow) -> Result<Ground, Error> {
     )]))
 }
 
-fn checkout(located: &Located) -> Result<Option<Checkout>, Error> {
-    let repository = &located.repository;
-    let Some(path) = repository.checkout.as_deref() else { return Ok(None) };
-    let head = longhaul_git::head(repository)?;
-    let folder = match workspaces::folder_files(&located.repository) {
-        Ok((files, _)) => longhaul_core::trust::folder_hash(&files),
-        Err(_) => Some(workspaces::unhashable()),
-    };
-    Ok(Some(Checkout {
-        path: workspaces::text(path)?,
-        head: head.commit().map(ToString::to_string),
-        branch: head.branch().map(str::to_owned),
-        folder,
-    }))
+impl System {
+    /// Where a session starts: in the checkout here, or from the commit that counts instead.
+    fn checkout(&self, located: &Located) -> Result<Option<Checkout>, Error> {
+        let repository = &located.repository;
+        let path = match (&repository.checkout, self.pinned()) {
+            (Some(path), _) => path,
+            (None, Some(_)) => repository.main_checkout.as_ref().unwrap_or(&repository.common_dir),
+            (None, None) => return Ok(None),
+        };
+        let folder = match self.folder_files(repository) {
+            Ok((files, _)) => longhaul_core::trust::folder_hash(&files),
+            Err(_) => Some(workspaces::unhashable()),
+        };
+        let path = workspaces::text(path)?;
+        if let Some(StartCommit { branch, commit }) = self.pinned().cloned() {
+            let (head, branch, pinned) = (Some(commit.clone()), Some(branch), Some(commit));
+            return Ok(Some(Checkout { path, head, branch, folder, pinned }));
+        }
+        let head = longhaul_git::head(repository)?;
+        let (head, branch) = (head.commit().map(ToString::to_string), head.branch().map(str::to_owned));
+        Ok(Some(Checkout { path, head, branch, folder, pinned: None }))
+    }
 }

@@ -9,8 +9,10 @@ use std::time::Instant;
 
 use longhaul_core::config::Config;
 use longhaul_core::scrub::{Scrubber, Secret};
+use longhaul_core::trust::FolderFile;
 use longhaul_core::walk::view::StepView;
 use longhaul_core::workspace::{Rejection, Workspace};
+use longhaul_git::Repository;
 use longhaul_store::{Access, Options, SqliteLog, StoreError};
 
 use crate::clock::{Entropy, SystemClock};
@@ -24,6 +26,7 @@ use crate::reader::Reader;
 use crate::runner::Patience;
 use crate::secrets;
 use crate::workspaces;
+use crate::worktrees::StartCommit;
 
 /// What the outside says: environment, current folder, flags.
 #[derive(Debug, Clone)]
@@ -46,6 +49,9 @@ pub struct System {
     deserted: Option<Arc<AtomicBool>>,
     patience: Patience,
     leaf_door: Option<LeafDoor>,
+    /// The commit whose `.longhaul/` counts here, instead of what lies in the checkout: for tasks that nobody starts from
+    /// there.
+    pinned: Option<StartCommit>,
 }
 
 impl System {
@@ -57,6 +63,7 @@ impl System {
             deserted: None,
             patience: Patience::default(),
             leaf_door: None,
+            pinned: None,
         }
     }
 
@@ -78,7 +85,7 @@ impl System {
     pub(crate) fn keeping_secret(&self, name: &str, value: &str) -> Self {
         let mut settings = self.settings.clone();
         settings.variables.insert(name.into(), value.into());
-        Self { leaf_door: self.leaf_door, patience: self.patience, ..Self::new(settings) }
+        Self { pinned: self.pinned.clone(), ..self.with(settings) }
     }
 
     /// The same, for one call that has to be answered by then, however often it waits.
@@ -243,9 +250,36 @@ impl System {
         };
         let Some(workspace) = reader.workspace(located.id)? else { return Ok(None) };
         // What cannot be hashed cannot be trusted; whoever lists or starts something there is told why.
-        let Ok((files, _)) = workspaces::folder_files(repository) else { return Ok(None) };
+        let Ok((files, _)) = self.folder_files(repository) else { return Ok(None) };
         let present = longhaul_core::trust::folder_hash(&files);
         config::workspace_layer(checkout, &files, workspace.trust_state(present))
+    }
+
+    /// The files of `.longhaul/` that count here, and where they were read.
+    pub(crate) fn folder_files(&self, repository: &Repository) -> Result<(Vec<FolderFile>, String), Error> {
+        match &self.pinned {
+            Some(start) => workspaces::committed_files(repository, &start.commit),
+            None => workspaces::folder_files(repository),
+        }
+    }
+
+    pub(crate) const fn pinned(&self) -> Option<&StartCommit> {
+        self.pinned.as_ref()
+    }
+
+    /// One that serves the same, seen from elsewhere.
+    fn with(&self, settings: Settings) -> Self {
+        Self { leaf_door: self.leaf_door, patience: self.patience, ..Self::new(settings) }
+    }
+
+    /// The same installation as somebody sees it who starts a task in a repository, from a commit of it.
+    pub(crate) fn pinned_at(&self, directory: &Path, start: &StartCommit) -> Self {
+        Self { pinned: Some(start.clone()), ..self.standing_in(directory) }
+    }
+
+    /// The same installation as somebody sees it who stands in another folder.
+    pub(crate) fn standing_in(&self, directory: &Path) -> Self {
+        self.with(Settings { directory: directory.to_owned(), ..self.settings.clone() })
     }
 
     /// Looks at everything and names every problem with its remedy.

@@ -78,8 +78,16 @@ pub(crate) fn folder_files(repository: &Repository) -> Result<(Vec<FolderFile>, 
         let folder = checkout.join(FOLDER);
         return Ok((read_checkout(&folder)?, folder.display().to_string()));
     }
-    let source = format!("{FOLDER} of HEAD in {}", repository.common_dir.display());
-    match longhaul_git::read_folder(repository, "HEAD", FOLDER) {
+    committed_files(repository, "HEAD")
+}
+
+/// The files of `.longhaul/` as a commit has them.
+pub(crate) fn committed_files(
+    repository: &Repository,
+    commit: &str,
+) -> Result<(Vec<FolderFile>, String), Error> {
+    let source = format!("{FOLDER} of {commit} in {}", repository.common_dir.display());
+    match longhaul_git::read_folder(repository, commit, FOLDER) {
         Ok(entries) => Ok((entries.into_iter().map(committed).collect(), source)),
         // A repository without a commit has nothing to trust.
         Err(longhaul_git::Error::RevisionMissing { .. }) => Ok((Vec::new(), source)),

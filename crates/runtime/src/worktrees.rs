@@ -29,6 +29,7 @@ pub use info::{Disagreement, Source, WorktreeInfo};
 pub use keeping::{ChangedFile, KeptRow, RestoredWorktree};
 pub(crate) use lending::{Lending, Lent};
 pub use list::{Orphan, WorktreeRow};
+pub(crate) use making::StartCommit;
 pub use making::{MadeWorktree, NewWorktree};
 pub use ready::SecretFiles;
 pub(crate) use setup::{SetUp, SetupSite};

@@ -4,6 +4,7 @@
 //! A view is brought up to date by whoever reads it, after the commits that it shows. Every row carries a
 //! checksum, and the cursor one over all of them; on any doubt the whole is rebuilt from the log.
 
+mod board;
 mod rows;
 
 use std::fs;
@@ -18,12 +19,14 @@ use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, 
 use crate::error::StoreError;
 use crate::log::{DamagedRow, Decision, Log};
 use crate::sqlite::connection::be_patient;
+pub use board::Board;
 pub use rows::{
-    Concerns, CostRow, Costs, DrivenRow, GateRow, QuestionRow, Reached, Row, SessionRow, SessionStatus, TaskRow, Waiting, WorkspaceRow,
+    Concerns, CostRow, Costs, DrivenRow, GateRow, QuestionRow, Reached, Row, ServiceRow, SessionRow,
+    SessionStatus, TaskRow, TriggerRow, Waiting, WorkspaceRow,
 };
 
 /// Raised whenever the same log gives other rows.
-const VERSION: u32 = 8;
+const VERSION: u32 = 10;
 const BATCH: usize = 500;
 
 /// How often the file is tried before the rows are made without it.
@@ -67,6 +70,28 @@ impl Cursor {
             self.sum.iter_mut().zip(proof).for_each(|(sum, byte)| *sum ^= byte);
         }
     }
+}
+
+/// Which rows somebody asks for.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    All,
+    Kind(StreamKind),
+}
+
+impl Wanted {
+    fn is(self, row: &Row) -> bool {
+        match self {
+            Self::All => true,
+            Self::Kind(kind) => row.kind() == kind,
+        }
+    }
+}
+
+/// Rows with the names of their streams, as of a position of the log.
+struct Followed {
+    rows: Vec<(String, Row)>,
+    position: Position,
 }
 
 /// Why a reading of the views is worth nothing.
@@ -128,6 +153,18 @@ impl Views {
         Ok(rows.filter_map(Row::into_workspace).collect())
     }
 
+    /// All triggers that anything ever came to, in the order of their ids.
+    pub fn triggers(&self, log: &dyn Log) -> Result<Vec<TriggerRow>, StoreError> {
+        let rows = self.rows(log, StreamKind::Trigger)?.into_iter();
+        Ok(rows.filter_map(Row::into_trigger).collect())
+    }
+
+    /// All daemons that ever served here.
+    pub fn services(&self, log: &dyn Log) -> Result<Vec<ServiceRow>, StoreError> {
+        let rows = self.rows(log, StreamKind::Daemon)?.into_iter();
+        Ok(rows.filter_map(Row::into_service).collect())
+    }
+
     /// Makes the views anew. Others may be reading them, or making them anew too: the rows are replaced and the
     /// file stays, unless it cannot be used.
     pub fn rebuild(&self, log: &dyn Log) -> Result<(), StoreError> {
@@ -147,9 +184,18 @@ impl Views {
     /// The log alone tells what the rows are. If the file that saves the work of folding it cannot be used, the
     /// work is done again.
     fn rows(&self, log: &dyn Log, kind: StreamKind) -> Result<Vec<Row>, StoreError> {
+        Ok(self.followed(log, Wanted::Kind(kind))?.rows.into_iter().map(|(_, row)| row).collect())
+    }
+
+    /// Everything, with how far it follows the log.
+    fn all(&self, log: &dyn Log) -> Result<Followed, StoreError> {
+        self.followed(log, Wanted::All)
+    }
+
+    fn followed(&self, log: &dyn Log, wanted: Wanted) -> Result<Followed, StoreError> {
         let mut trouble = None;
         for _ in 0..ATTEMPTS {
-            match self.try_rows(log, kind) {
+            match self.try_rows(log, wanted) {
                 Ok(rows) => {
                     *lock(&self.trouble) = None;
                     return Ok(rows);
@@ -166,7 +212,7 @@ impl Views {
         }
         tracing::warn!(path = %self.path.display(), ?trouble, "the views cannot be used");
         *lock(&self.trouble) = trouble;
-        from_log_alone(log, kind)
+        from_log_alone(log, wanted)
     }
 
     /// In one transaction, so that nobody reads the views half made.
@@ -195,14 +241,14 @@ impl Views {
         }
     }
 
-    fn try_rows(&self, log: &dyn Log, kind: StreamKind) -> Result<Vec<Row>, Doubt> {
+    fn try_rows(&self, log: &dyn Log, wanted: Wanted) -> Result<Followed, Doubt> {
         let mut held = lock(&self.connection);
         let mut connection = match held.take() {
             Some(connection) => connection,
             None => self.open()?,
         };
         let last = catch_up(&mut connection, log)?;
-        let rows = read_rows(&mut connection, kind, last)?;
+        let rows = read_rows(&mut connection, wanted, last)?;
         *held = Some(connection);
         Ok(rows)
     }
@@ -223,12 +269,12 @@ impl Views {
 }
 
 /// The rows, made in memory.
-fn from_log_alone(log: &dyn Log, kind: StreamKind) -> Result<Vec<Row>, StoreError> {
+fn from_log_alone(log: &dyn Log, wanted: Wanted) -> Result<Followed, StoreError> {
     let made = || {
         let mut connection = Connection::open_in_memory()?;
         connection.execute_batch(SCHEMA)?;
         let last = catch_up(&mut connection, log)?;
-        read_rows(&mut connection, kind, last)
+        read_rows(&mut connection, wanted, last)
     };
     made().map_err(|doubt| match doubt {
         Doubt::Log(error) => error,
@@ -325,8 +371,8 @@ fn checked_row(stream: &str, body: &[u8], stored: Proof) -> Result<Row, Doubt> {
     serde_json::from_slice(body).map_err(|_| Doubt::Views)
 }
 
-/// The rows of one kind; all rows are looked at, because only all of them together fit the cursor.
-fn read_rows(connection: &mut Connection, kind: StreamKind, last: Position) -> Result<Vec<Row>, Doubt> {
+/// The rows that are wanted; all rows are looked at, because only all of them together fit the cursor.
+fn read_rows(connection: &mut Connection, wanted: Wanted, last: Position) -> Result<Followed, Doubt> {
     // One snapshot: others may be following the log at the same time.
     let snapshot = connection.transaction_with_behavior(TransactionBehavior::Deferred)?;
     let cursor = load_cursor(&snapshot)?;
@@ -342,11 +388,16 @@ fn read_rows(connection: &mut Connection, kind: StreamKind, last: Position) -> R
         let (stream, body, proof): (String, Vec<u8>, Proof) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let row = checked_row(&stream, &body, proof)?;
         seen.swap(None, proof);
-        if row.kind() == kind {
-            rows.push(row);
+        if wanted.is(&row) {
+            rows.push((stream, row));
         }
     }
-    if (seen.rows, seen.sum) == (cursor.rows, cursor.sum) { Ok(rows) } else { Err(Doubt::Views) }
+    let position = cursor.position;
+    if (seen.rows, seen.sum) == (cursor.rows, cursor.sum) {
+        Ok(Followed { rows, position })
+    } else {
+        Err(Doubt::Views)
+    }
 }
 
 fn proof(stream: &str, body: &[u8]) -> Proof {

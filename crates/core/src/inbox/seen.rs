@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use longhaul_events::{Channel, NodeId, Priority, Seq, SessionId, Taint, TaskId, Timestamp, WorkspaceId};
 
-use crate::outcome::Outcome;
 use crate::question::Question;
 use crate::task::TaskState;
 
@@ -53,24 +52,10 @@ pub struct TaskSeen {
 }
 
 impl TaskSeen {
-    /// Why the daemon does nothing more with it, as long as nobody took it up since.
+    /// Why the daemon does nothing more with it, as long as that is so.
     pub fn given_up(&self) -> Option<&str> {
         let because = self.handed_over.as_deref()?;
-        match self.state {
-            TaskState::Queued
-            | TaskState::HandedOver(_)
-            | TaskState::Over(Outcome::Failed(_) | Outcome::CouldNot(_)) => Some(because),
-            TaskState::Open
-            | TaskState::Waits(_)
-            | TaskState::Ending
-            | TaskState::NotHere
-            | TaskState::Over(
-                Outcome::Completed { .. }
-                | Outcome::Blocked(_)
-                | Outcome::Parked(_)
-                | Outcome::Cancelled { .. },
-            ) => None,
-        }
+        matches!(self.state, TaskState::HandedOver(_)).then_some(because)
     }
 }
 

@@ -47,16 +47,13 @@ impl Digest {
         Ok(Self { at, zone, audience })
     }
 
-    /// The moment for which one is due: the newest that is past, unless it was sent or is long past. `last` is the moment of
-    /// the one before; without one, nothing from before the first look is made up for.
-    pub(super) fn due(&self, last: Option<Timestamp>, now: Timestamp) -> Option<Timestamp> {
-        let moment = self.newest(now)?;
-        let is_new = last.is_some_and(|last| last < moment);
-        (is_new && now.0.saturating_sub(moment.0) < LATEST_MS).then_some(moment)
+    /// The moment for which one is due: the newest that is past, unless all up to then is settled, or it is long past.
+    pub(super) fn due(&self, settled_until: Timestamp, now: Timestamp) -> Option<Timestamp> {
+        self.newest(now).filter(|moment| settled_until < *moment && !is_too_late(*moment, now))
     }
 
     /// The newest moment of its kind that is past.
-    pub fn newest(&self, now: Timestamp) -> Option<Timestamp> {
+    pub(super) fn newest(&self, now: Timestamp) -> Option<Timestamp> {
         let here = Moment::from_millisecond(now.0).ok()?.to_zoned(self.zone.clone());
         let on = |date: jiff::civil::Date| {
             let zoned = date.to_datetime(self.at).to_zoned(self.zone.clone()).ok()?;
@@ -65,6 +62,10 @@ impl Digest {
         let today = on(here.date())?;
         if today <= now { Some(today) } else { on(here.date().yesterday().ok()?) }
     }
+}
+
+pub(super) fn is_too_late(moment: Timestamp, now: Timestamp) -> bool {
+    now.0.saturating_sub(moment.0) >= LATEST_MS
 }
 
 /// `08:00`, and nothing else.

@@ -1,18 +1,21 @@
-//! What was told already. It may be lost: then what is in the inbox and young is told once more.
+//! What was told already, and what does not arrive.
+//!
+//! What arrived is on record in the stream of the daemon. What fails is remembered beside it and may be lost: then it is tried
+//! again at once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use longhaul_events::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::rule::{Rule, RuleKey};
+use super::rule::Rule;
 use super::{About, Message};
 use crate::inbox::{Severity, Trouble};
 use crate::plain::clean;
 use crate::workflow::scope::cut;
 
-/// What is not in the inbox any more is forgotten after this, in case it was only out of sight.
-const FORGET_MS: i64 = 7 * 24 * 60 * 60 * 1000;
+/// What a digest is put on record as, with its moment.
+const DIGEST: &str = "digest ";
 /// How long the first pause is after a failure; each is twice as long as the one before.
 const FIRST_PAUSE_MS: i64 = 60 * 1000;
 const LONGEST_PAUSE_MS: i64 = 60 * 60 * 1000;
@@ -21,128 +24,152 @@ const SEVERAL: u32 = 3;
 /// Of what a way said when it failed.
 const PROBLEM_LETTERS: usize = 200;
 
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// What whoever tells people goes by.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Memory {
-    /// By way, the entries that were told, and when.
-    told: BTreeMap<RuleKey, BTreeMap<String, Timestamp>>,
-    /// By message.
-    failing: BTreeMap<String, Failing>,
+    /// By way, the entries that were told.
+    told: BTreeMap<String, BTreeSet<String>>,
     /// By way, the moment of the newest digest.
-    digests: BTreeMap<RuleKey, Timestamp>,
+    digests: BTreeMap<String, Timestamp>,
+    pub failures: Failures,
+    /// Since when somebody looks. No digest from before is made up for, unless there was one before it.
+    since: Timestamp,
 }
 
-/// A message that does not arrive. Each has pauses of its own, so that one which cannot be told keeps no other back.
+/// What does not arrive, by message. Each has pauses of its own, so that one which cannot be told keeps no other back.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Failures(BTreeMap<String, Failing>);
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Failing {
-    rule: RuleKey,
+struct Failing {
+    way: String,
     /// What it tells of; nothing for a digest.
     entries: Vec<String>,
-    pub times: u32,
-    pub since: Timestamp,
-    pub not_before: Timestamp,
-    pub problem: String,
+    times: u32,
+    since: Timestamp,
+    not_before: Timestamp,
+    problem: String,
+}
+
+/// A fact that goes on record: somebody was told of this, in this way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub entry: String,
+    pub way: String,
 }
 
 impl Memory {
-    pub(super) fn was_told(&self, rule: &RuleKey, entry: &str) -> bool {
-        self.told.get(rule).is_some_and(|told| told.contains_key(entry))
+    /// From what is on record, entry and way, and what failed.
+    pub fn recall<'a>(
+        record: impl IntoIterator<Item = (&'a str, &'a str)>,
+        failures: Failures,
+        since: Timestamp,
+    ) -> Self {
+        let mut memory = Self { told: BTreeMap::new(), digests: BTreeMap::new(), failures, since };
+        for (entry, way) in record {
+            memory.note(&Told { entry: entry.to_owned(), way: way.to_owned() });
+        }
+        memory
     }
 
-    /// Whether it was tried to tell of an entry by this way.
-    pub(super) fn was_tried(&self, rule: &RuleKey, entry: &str) -> bool {
-        let tells_of_it = |failing: &Failing| failing.rule == *rule && failing.entries.iter().any(|one| one == entry);
-        self.failing.values().any(tells_of_it)
+    fn note(&mut self, told: &Told) {
+        let Told { entry, way } = told.clone();
+        match entry.strip_prefix(DIGEST).and_then(|moment| moment.parse().ok()) {
+            Some(moment) => {
+                let newest = self.digests.entry(way).or_default();
+                *newest = Timestamp(moment).max(*newest);
+            }
+            None => drop(self.told.entry(way).or_default().insert(entry)),
+        }
+    }
+
+    pub(super) fn was_told(&self, way: &str, entry: &str) -> bool {
+        self.told.get(way).is_some_and(|told| told.contains(entry))
+    }
+
+    /// Whether it was tried to tell of an entry in this way.
+    pub(super) fn was_tried(&self, way: &str, entry: &str) -> bool {
+        let tells_of_it = |failing: &Failing| failing.way == way && failing.entries.iter().any(|one| one == entry);
+        self.failures.0.values().any(tells_of_it)
     }
 
     pub(super) fn may_try(&self, message: &Message, now: Timestamp) -> bool {
-        self.failing.get(&message.id).is_none_or(|failing| failing.not_before <= now)
+        self.failures.0.get(&message.id).is_none_or(|failing| failing.not_before <= now)
     }
 
-    pub(super) fn last_digest(&self, rule: &RuleKey) -> Option<Timestamp> {
-        self.digests.get(rule).copied()
+    /// The moment up to which digests are settled.
+    pub(super) fn digests_until(&self, way: &str) -> Timestamp {
+        self.digests.get(way).copied().unwrap_or(self.since)
     }
 
-    /// It arrived.
-    pub fn delivered(&mut self, message: &Message, now: Timestamp) {
-        self.failing.remove(&message.id);
-        match &message.about {
-            About::Entries(entries) => {
-                let told = self.told.entry(message.rule.clone()).or_default();
-                told.extend(entries.iter().map(|entry| (entry.clone(), now)));
-                // An earlier message about less than this is not tried any more.
-                let is_settled = |failing: &Failing| {
-                    failing.rule == message.rule && failing.entries.iter().all(|entry| told.contains_key(entry))
-                };
-                self.failing.retain(|_, failing| failing.entries.is_empty() || !is_settled(failing));
-            }
-            About::Digest(moment) => drop(self.digests.insert(message.rule.clone(), *moment)),
-        }
+    /// It arrived. Says what goes on record.
+    pub fn delivered(&mut self, message: &Message) -> Vec<Told> {
+        let way = message.rule.to_string();
+        let entries = match &message.about {
+            About::Entries(entries) => entries.clone(),
+            About::Digest(moment) => vec![format!("{DIGEST}{}", moment.0)],
+        };
+        let facts: Vec<Told> = entries.into_iter().map(|entry| Told { entry, way: way.clone() }).collect();
+        facts.iter().for_each(|told| self.note(told));
+        self.failures.0.remove(&message.id);
+        // An earlier message about less than this is not tried any more.
+        let told = self.told.entry(way.clone()).or_default();
+        let is_settled = |failing: &Failing| {
+            failing.way == way && !failing.entries.is_empty() && failing.entries.iter().all(|one| told.contains(one))
+        };
+        self.failures.0.retain(|_, failing| !is_settled(failing));
+        facts
     }
 
     /// It did not arrive, as far as is known.
     pub fn failed(&mut self, message: &Message, problem: &str, now: Timestamp) {
-        let before = self.failing.get(&message.id);
+        let before = self.failures.0.get(&message.id);
         let times = before.map_or(1, |failing| failing.times.saturating_add(1));
         let since = before.map_or(now, |failing| failing.since);
         let pause = FIRST_PAUSE_MS.saturating_mul(1 << (times - 1).min(10)).min(LONGEST_PAUSE_MS);
         let not_before = Timestamp(now.0.saturating_add(pause));
-        let problem = cut(&clean(problem), PROBLEM_LETTERS);
         let entries = match &message.about {
             About::Entries(entries) => entries.clone(),
             About::Digest(_) => Vec::new(),
         };
-        let failing = Failing { rule: message.rule.clone(), entries, times, since, not_before, problem };
-        self.failing.insert(message.id.clone(), failing);
+        let (way, problem) = (message.rule.to_string(), cut(&clean(problem), PROBLEM_LETTERS));
+        let failing = Failing { way, entries, times, since, not_before, problem };
+        self.failures.0.insert(message.id.clone(), failing);
     }
 
-    /// Takes note of rules that are new, so that no digest from before is made up for, and forgets what nobody needs.
-    /// Says whether anything changed.
+    /// Forgets failures that concern nobody any more. Says whether there were any.
     pub fn tidy(&mut self, rules: &[Rule], entries: &BTreeSet<&str>, now: Timestamp) -> bool {
-        let before = self.clone();
-        for rule in rules {
-            if let Some(newest) = rule.digest.as_ref().and_then(|digest| digest.newest(now)) {
-                self.digests.entry(rule.key()).or_insert(newest);
-            }
-        }
-        let is_young = |at: &Timestamp| now.0.saturating_sub(at.0) < FORGET_MS;
-        for told in self.told.values_mut() {
-            told.retain(|entry, at| entries.contains(entry.as_str()) || is_young(at));
-        }
-        let known: BTreeSet<RuleKey> = rules.iter().map(Rule::key).collect();
-        self.told.retain(|_, told| !told.is_empty());
-        self.failing.retain(|_, failing| {
-            let is_wanted = |entry: &String| entries.contains(entry.as_str());
-            let is_over = failing.entries.is_empty() && !is_young(&failing.since);
-            known.contains(&failing.rule)
-                && !is_over
-                && (failing.entries.is_empty() || failing.entries.iter().any(is_wanted))
+        let ways: BTreeSet<String> = rules.iter().map(|rule| rule.key().to_string()).collect();
+        let before = self.failures.0.len();
+        self.failures.0.retain(|_, failing| {
+            let concerns = failing.entries.iter().any(|entry| entries.contains(entry.as_str()));
+            let is_late_digest = super::digest::is_too_late(failing.since, now);
+            ways.contains(&failing.way) && if failing.entries.is_empty() { !is_late_digest } else { concerns }
         });
-        self.digests.retain(|rule, _| known.contains(rule));
-        *self != before
+        self.failures.0.len() != before
     }
+}
 
+impl Failures {
     /// The ways that a person should look after.
     pub fn troubles(&self, rules: &[Rule]) -> Vec<Trouble> {
-        let worst = |key: &RuleKey| {
-            let of_it = self.failing.values().filter(|failing| failing.rule == *key && failing.times >= SEVERAL);
-            of_it.max_by_key(|failing| failing.times)
-        };
-        let mut ways: BTreeMap<RuleKey, &Rule> = BTreeMap::new();
+        let mut ways: BTreeMap<String, &Rule> = BTreeMap::new();
         for rule in rules {
-            ways.entry(rule.key()).or_insert(rule);
+            ways.entry(rule.key().to_string()).or_insert(rule);
         }
-        let trouble = |(key, rule): (&RuleKey, &&Rule)| {
-            let failing = worst(key)?;
+        let trouble = |(key, rule): (&String, &&Rule)| {
+            let several = self.0.values().filter(|failing| failing.way == *key && failing.times >= SEVERAL);
+            let worst = several.max_by_key(|failing| failing.times)?;
             Some(Trouble {
                 subject: format!("notify:{key}"),
                 title: "Notifications do not arrive".to_owned(),
-                problem: format!("{} failed {} times: {}", rule.way, failing.times, failing.problem),
+                problem: format!("{} failed {} times: {}", rule.way, worst.times, worst.problem),
                 remedy: "longhaul config show --origin".to_owned(),
                 severity: Severity::Hinders,
                 workspace: None,
-                since: failing.since,
+                since: worst.since,
             })
         };
         ways.iter().filter_map(trouble).collect()

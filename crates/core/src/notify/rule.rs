@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 
 use longhaul_events::encode_base32;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::PLACES;
 use super::digest::{BadDigest, Digest};
@@ -42,8 +42,7 @@ pub enum Topic {
 }
 
 /// Names a way, so that what was told by it is remembered also when the rule is changed otherwise.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RuleKey(String);
 
 /// A rule that cannot be taken.
@@ -153,6 +152,12 @@ impl Rule {
             Way::Webhook(name) => format!("${name}"),
         };
         format!("{}: {way}", topics.join("+"))
+    }
+}
+
+impl RuleKey {
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 

@@ -32,26 +32,30 @@ fn entries(count: usize) -> Vec<Entry> {
     crate::inbox::entries(&crate::inbox::Seen { now: NOW, troubles, ..Default::default() })
 }
 
+fn fresh() -> Memory {
+    Memory::recall([], Failures::default(), Timestamp(NOW.0 - 2 * HOUR))
+}
+
 fn due_now(rule: &Rule, entries: &[Entry], memory: &Memory, now: Timestamp) -> Vec<Message> {
     due(std::slice::from_ref(rule), &entries.iter().collect::<Vec<_>>(), memory, now)
 }
 
 #[test]
 fn news_are_told_once_and_under_the_same_id_if_nobody_knows_whether_they_arrived() {
-    let (rule, entries, mut memory) = (rule(&[Topic::Trouble]), entries(2), Memory::default());
+    let (rule, entries, mut memory) = (rule(&[Topic::Trouble]), entries(2), fresh());
     let first = due_now(&rule, &entries, &memory, NOW);
     assert_eq!(first.len(), 2);
     assert_eq!(first, due_now(&rule, &entries, &memory, NOW), "killed before it was remembered");
-    memory.delivered(&first[0], NOW);
-    let kept = serde_json::to_string(&memory).unwrap();
-    let memory: Memory = serde_json::from_str(&kept).unwrap();
+    let facts = memory.delivered(&first[0]);
+    let record = facts.iter().map(|told| (told.entry.as_str(), told.way.as_str()));
+    let memory = Memory::recall(record, Failures::default(), NOW);
     let rest = due_now(&rule, &entries, &memory, NOW);
     assert_eq!(rest, first[1..], "at most the one in flight is told twice");
 }
 
 #[test]
 fn only_what_a_rule_asks_for_and_what_is_young_is_told() {
-    let (entries, memory) = (entries(1), Memory::default());
+    let (entries, memory) = (entries(1), fresh());
     assert_eq!(due_now(&rule(&[Topic::Gate, Topic::Done]), &entries, &memory, NOW), []);
     let late = Timestamp(NOW.0 + 30 * HOUR);
     assert_eq!(due_now(&rule(&[Topic::Trouble]), &entries, &memory, late), [], "the inbox has it");
@@ -59,17 +63,17 @@ fn only_what_a_rule_asks_for_and_what_is_young_is_told() {
 
 #[test]
 fn many_at_once_are_one_message() {
-    let (rule, entries, mut memory) = (rule(&[Topic::Trouble]), entries(40), Memory::default());
+    let (rule, entries, mut memory) = (rule(&[Topic::Trouble]), entries(40), fresh());
     let all = due_now(&rule, &entries, &memory, NOW);
     assert_eq!((all.len(), all[0].title.as_str()), (1, "40 things in the inbox of Longhaul"));
     assert!(all[0].text.contains("and 20 more\nlonghaul inbox"), "{}", all[0].text);
-    memory.delivered(&all[0], NOW);
+    memory.delivered(&all[0]);
     assert_eq!(due_now(&rule, &entries, &memory, NOW), []);
 }
 
 #[test]
 fn what_does_not_arrive_is_tried_again_later_each_time_and_keeps_nothing_else_back() {
-    let (rule, all, mut memory) = (rule(&[Topic::Trouble]), entries(2), Memory::default());
+    let (rule, all, mut memory) = (rule(&[Topic::Trouble]), entries(2), fresh());
     let messages = due_now(&rule, &all, &memory, NOW);
     memory.failed(&messages[0], "no such\nprogram", NOW);
     assert_eq!(due_now(&rule, &all, &memory, NOW), messages[1..], "the other one is not kept back");
@@ -88,31 +92,32 @@ fn what_does_not_arrive_is_tried_again_later_each_time_and_keeps_nothing_else_ba
 
 #[test]
 fn a_way_that_fails_several_times_is_in_the_inbox_until_something_arrives() {
-    let (rule, all, mut memory) = (rule(&[Topic::Trouble]), entries(1), Memory::default());
+    let (rule, all, mut memory) = (rule(&[Topic::Trouble]), entries(1), fresh());
     let rules = std::slice::from_ref(&rule);
     let message = due_now(&rule, &all, &memory, NOW).remove(0);
     for times in 1..=3 {
-        assert_eq!(memory.troubles(rules), [], "{times}");
+        assert_eq!(memory.failures.troubles(rules), [], "{times}");
         memory.failed(&message, "it was answered with status 410", NOW);
     }
-    let told = memory.troubles(rules);
+    let told = memory.failures.troubles(rules);
     assert_eq!(told[0].problem, "`notify-send` failed 3 times: it was answered with status 410");
-    memory.delivered(&message, NOW);
-    assert_eq!(memory.troubles(rules), []);
+    memory.delivered(&message);
+    assert_eq!(memory.failures.troubles(rules), []);
 }
 
 #[test]
-fn what_nobody_needs_is_forgotten() {
-    let (rule, all, mut memory) = (rule(&[Topic::Trouble]), entries(1), Memory::default());
+fn failures_that_concern_nobody_any_more_are_forgotten() {
+    let (rule, all, mut memory) = (rule(&[Topic::Trouble]), entries(1), fresh());
     let rules = std::slice::from_ref(&rule);
     let message = due_now(&rule, &all, &memory, NOW).remove(0);
-    memory.delivered(&message, NOW);
+    memory.failed(&message, "no", NOW);
+    let kept = serde_json::to_string(&memory.failures).unwrap();
+    assert_eq!(serde_json::from_str::<Failures>(&kept).unwrap(), memory.failures);
     let present: BTreeSet<&str> = all.iter().map(|entry| entry.id.as_str()).collect();
-    let (soon, later) = (Timestamp(NOW.0 + HOUR), Timestamp(NOW.0 + 30 * 24 * HOUR));
-    assert!(!memory.tidy(rules, &present, later), "it is still in the inbox");
-    assert!(!memory.tidy(rules, &BTreeSet::new(), soon), "it may only be out of sight");
-    assert!(memory.tidy(rules, &BTreeSet::new(), later));
-    assert_eq!(memory, Memory::default());
+    assert!(!memory.clone().tidy(rules, &present, NOW), "it is still in the inbox");
+    assert!(memory.clone().tidy(&[], &present, NOW), "nobody is told in this way any more");
+    assert!(memory.tidy(rules, &BTreeSet::new(), NOW));
+    assert_eq!(memory.failures, Failures::default());
 }
 
 #[test]
@@ -120,15 +125,16 @@ fn a_digest_is_due_once_a_day_at_its_time_in_its_zone() {
     let digest = Digest::read("08:00", Some("Europe/Berlin"), None).unwrap();
     let rule = Rule { digest: Some(digest), ..rule(&[]) };
     let rules = std::slice::from_ref(&rule);
-    let mut memory = Memory::default();
     // 07:30 in Berlin.
     let before = Timestamp(NOW.0 - 90 * 60 * 1000);
-    memory.tidy(rules, &BTreeSet::new(), before);
+    let mut memory = Memory::recall([], Failures::default(), before);
     let text = |_| "all is well".to_owned();
     assert_eq!(digests(rules, &memory, before, text), [], "nothing from before the first look is made up for");
     let sent = digests(rules, &memory, NOW, text);
     assert_eq!(sent[0].about, About::Digest(Timestamp(NOW.0 - HOUR)), "08:00 in Berlin is 07:00 in UTC");
-    memory.delivered(&sent[0], NOW);
+    let facts = memory.delivered(&sent[0]);
+    let record = facts.iter().map(|told| (told.entry.as_str(), told.way.as_str()));
+    let memory = Memory::recall(record, Failures::default(), Timestamp(NOW.0 + 30 * HOUR));
     assert_eq!(digests(rules, &memory, Timestamp(NOW.0 + 22 * HOUR), text), []);
     assert_eq!(digests(rules, &memory, Timestamp(NOW.0 + 24 * HOUR), text).len(), 1);
     assert_eq!(digests(rules, &memory, Timestamp(NOW.0 + 36 * HOUR), text), [], "one that is so late is left out");
@@ -147,7 +153,7 @@ fn the_days_on_which_clocks_change_have_one_digest_each() {
 }
 
 fn message(title: &str, text: &str) -> Message {
-    let mut message = due_now(&rule(&[Topic::Trouble]), &entries(1), &Memory::default(), NOW).remove(0);
+    let mut message = due_now(&rule(&[Topic::Trouble]), &entries(1), &fresh(), NOW).remove(0);
     (message.title, message.text) = (title.to_owned(), text.to_owned());
     message
 }

@@ -21,7 +21,7 @@ fn new_task() -> NewTask {
         deadline: None,
         budget: None,
         by: "ada".into(),
-        session: FIRST,
+        first: First::Attempt(FIRST),
     }
 }
 
@@ -124,4 +124,86 @@ fn nobody_tries_for_ever() {
 fn a_history_that_does_not_begin_as_one_is_none() {
     assert_eq!(Task::fold(TASK, &[cancelled()]), None);
     assert_eq!(Task::fold(TASK, &[]), None);
+}
+
+fn orders() -> Orders {
+    Orders {
+        agent: None,
+        cassette: None,
+        taint: longhaul_events::Taint::Outside,
+        labels: Vec::new(),
+        max_attempts: 3,
+        trigger: None,
+        after: Vec::new(),
+        scope: Vec::new(),
+        base: None,
+    }
+}
+
+fn queued(more: &[TaskEvent]) -> Task {
+    let opened = Task::open(NewTask { first: First::Queue(orders()), ..new_task() });
+    Task::fold(TASK, opened.iter().chain(more)).unwrap()
+}
+
+fn failed() -> Newest {
+    closed(&CloseOutcome::Failed { reason: "no".into() })
+}
+
+fn requeued() -> TaskEvent {
+    TaskEvent::Requeued { because: "no answer came".into(), due: Timestamp(9), by: "daemon".into() }
+}
+
+fn attempted() -> TaskEvent {
+    TaskEvent::Attempted { session: FIRST, by: "daemon".into(), because: None }
+}
+
+#[test]
+fn a_task_in_the_queue_is_started_by_one_attempt_and_cancelled_without_any() {
+    let task = queued(&[]);
+    let state = TaskState::of(&task, Newest::None);
+    assert_eq!((&state, state.is_open()), (&TaskState::Queued, true));
+    assert_eq!(task.decide(retry(state.clone())).map(|events| events.len()), Ok(1));
+    let events = task.decide(cancel(state)).unwrap();
+    assert_eq!(TaskState::of(&queued(&events), Newest::None).word(), "cancelled");
+}
+
+#[test]
+fn a_task_that_waits_again_is_queued_however_its_attempt_ended_and_no_longer_once_it_is_tried() {
+    let again = [attempted(), requeued()];
+    for newest in [failed(), Newest::Halted(parked("stuck"))] {
+        assert_eq!(TaskState::of(&queued(&again), newest), TaskState::Queued);
+    }
+    let tried = queued(&[attempted(), requeued(), attempted()]);
+    assert_eq!(TaskState::of(&tried, Newest::GoesOn), TaskState::Open);
+    let cancelled = queued(&[attempted(), requeued(), cancelled()]);
+    assert_eq!(TaskState::of(&cancelled, failed()).word(), "cancelled");
+    assert_eq!(TaskState::of(&cancelled, Newest::Halted(parked("stuck"))), TaskState::Ending);
+}
+
+#[test]
+fn what_is_handed_over_waits_for_a_person_and_may_be_tried_again() {
+    let handed = |now| Command::HandOver { now, because: "three failed".into(), by: "daemon".into() };
+    let task = queued(&[attempted()]);
+    let events = task.decide(handed(TaskState::of(&task, failed()))).unwrap();
+    let over = queued(&[attempted(), events[0].clone()]);
+    let state = TaskState::of(&over, failed());
+    assert_eq!(state.word(), "handed over");
+    assert_eq!(over.decide(handed(state.clone())), Ok(vec![]));
+    assert!(over.decide(retry(state)).is_ok());
+    let never_tried = queued(&[events[0].clone()]);
+    assert_eq!(TaskState::of(&never_tried, Newest::None).word(), "handed over");
+    let stopped = TaskState::of(&task, stopped());
+    assert!(task.decide(handed(stopped)).is_err(), "what a person ended stays ended");
+}
+
+#[test]
+fn the_newest_words_of_people_are_kept_for_the_attempts_to_come() {
+    let told = |n: usize| TaskEvent::Told { words: Content::Inline(json!(n)), by: "ada".into() };
+    let events: Vec<TaskEvent> = (0..MOST_TOLD + 3).map(told).collect();
+    let task = queued(&events);
+    assert_eq!(task.told.len(), MOST_TOLD);
+    assert_eq!(task.told[0], Content::Inline(json!(3)));
+    let completed = TaskState::of(&task, closed(&CloseOutcome::Completed));
+    let tell = Command::Tell { now: completed, words: Content::Inline(json!("more")), by: "ada".into() };
+    assert!(matches!(task.decide(tell), Err(Rejection::NobodyHears { .. })));
 }

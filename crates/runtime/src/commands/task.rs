@@ -1,7 +1,7 @@
 //! Tasks as they are loaded, decided on and stored: a root session and its task are opened in one append.
 
 use longhaul_core::session::{OpenSession, Session};
-use longhaul_core::task::{self, Command, NewTask, Newest, Source, Task, TaskState};
+use longhaul_core::task::{self, Command, First, NewTask, Newest, Source, Task, TaskState};
 use longhaul_events::{
     Caps, Position, Priority, Seq, SessionId, StreamId, TaskChange, TaskEvent, TaskId, Timestamp,
 };
@@ -59,8 +59,8 @@ impl Default for TaskWish {
 
 /// A task, also one that is only about to be opened.
 pub(crate) struct TaskSlot {
-    id: TaskId,
-    task: Option<Task>,
+    pub(super) id: TaskId,
+    pub(super) task: Option<Task>,
 }
 
 impl Aggregate for TaskSlot {
@@ -112,8 +112,10 @@ impl Commands {
             let unopened = Unopened { id, opened: None };
             let first = Piece { stream: slot.id.into(), state: slot, events };
             let second = Piece { stream: id.into(), state: unopened, events: session };
-            let at = self.clock.now();
-            if let Some((_, stored)) = self.recorder.store_both(at, epoch, first, second)? {
+            let mut batch = self.recorder.batch(self.clock.now(), epoch);
+            batch.add(first);
+            let stored = batch.add(second);
+            if batch.commit()? {
                 return Ok(stored);
             }
         }
@@ -162,7 +164,8 @@ impl Commands {
     pub(crate) fn task_state(&self, task: &Task) -> Result<TaskState, Error> {
         let newest = match task.root().map(|root| self.load_session(root)) {
             Some(Ok(session)) => newest(&session),
-            Some(Err(Error::UnknownSession(_))) | None => Newest::NotHere,
+            Some(Err(Error::UnknownSession(_))) => Newest::NotHere,
+            None => Newest::None,
             Some(Err(error)) => return Err(error),
         };
         Ok(TaskState::of(task, newest))
@@ -191,7 +194,7 @@ impl Commands {
         })
     }
 
-    fn decide_task(
+    pub(super) fn decide_task(
         &self,
         id: TaskId,
         mut decide: impl FnMut(&Task) -> Result<Vec<TaskEvent>, Error>,
@@ -220,7 +223,7 @@ fn new_task(id: SessionId, open: &OpenSession, start: &StartSession, origin: &Ta
         deadline,
         budget,
         by,
-        session: id,
+        first: First::Attempt(id),
     }
 }
 

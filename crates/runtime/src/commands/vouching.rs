@@ -28,7 +28,7 @@ pub(super) fn ask(seen: &Imported) -> Result<(), Error> {
 
 /// What the person is shown.
 fn lines(seen: &Imported) -> Vec<String> {
-    let Claims { answers, commands, doubtful, going_on } = &seen.claims;
+    let Claims { answers, commands, doubtful, going_on, queued } = &seen.claims;
     let mut lines = vec![format!(
         "New here: {}, {} and {}; sessions that were here and go on: {}",
         count(seen.decisions, "decision"),
@@ -39,6 +39,7 @@ fn lines(seen: &Imported) -> Vec<String> {
     list(&mut lines, "Answers to gates", answers.iter().map(in_words));
     list(&mut lines, "Commands that workflows in it run", commands);
     list(&mut lines, "Sessions that were here, have gates or commands, and go on", going_on);
+    list(&mut lines, "Tasks that a daemon starts by itself", queued);
     list(&mut lines, "Workflows that cannot be looked into, or were changed", doubtful);
     lines.push(
         "Nothing in an export proves who wrote it, and all of it counts as if it had happened here."
@@ -67,7 +68,7 @@ fn in_words(answer: &AnsweredGate) -> String {
 }
 
 fn in_short(claims: &Claims) -> String {
-    let Claims { answers, commands, doubtful, going_on } = claims;
+    let Claims { answers, commands, doubtful, going_on, queued } = claims;
     let kinds = [
         (answers.len(), "answer to a gate", "answers to gates"),
         (commands.len(), "command", "commands"),
@@ -76,6 +77,7 @@ fn in_short(claims: &Claims) -> String {
             "session with gates or commands that goes on",
             "sessions with gates or commands that go on",
         ),
+        (queued.len(), "task that a daemon starts by itself", "tasks that a daemon starts by itself"),
         (doubtful.len(), "workflow that cannot be looked into", "workflows that cannot be looked into"),
     ];
     let told = kinds.into_iter().filter(|(number, ..)| *number > 0);

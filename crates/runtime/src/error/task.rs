@@ -56,6 +56,12 @@ pub enum TaskError {
     BadProof { task: TaskId, problem: String },
     #[error("{0}, so nothing was started; let a session above do it")]
     NoMoreBelow(String),
+    #[error("task {task} never waited in the queue; `longhaul task retry {task}` tries it again")]
+    NotQueued { task: TaskId },
+    #[error(
+        "the repository of task {task} is not registered any more; `longhaul workspace add` adds it again, then `longhaul task retry {task}`"
+    )]
+    NoRepository { task: TaskId },
 }
 
 impl TaskError {
@@ -76,7 +82,9 @@ impl TaskError {
             | Self::NotPaid { .. }
             | Self::NoProof { .. }
             | Self::BadProof { .. }
-            | Self::NoMoreBelow(_) => "E0251",
+            | Self::NoMoreBelow(_)
+            | Self::NotQueued { .. }
+            | Self::NoRepository { .. } => "E0251",
         }
     }
 
@@ -98,8 +106,9 @@ impl TaskError {
             | Self::NotPaid { .. }
             | Self::NoProof { .. }
             | Self::BadProof { .. }
-            | Self::NoMoreBelow(_) => Kind::Refused,
-            Self::Damaged { .. } => Kind::Environment,
+            | Self::NoMoreBelow(_)
+            | Self::NotQueued { .. } => Kind::Refused,
+            Self::Damaged { .. } | Self::NoRepository { .. } => Kind::Environment,
         }
     }
 }

@@ -234,6 +234,7 @@ mod tests {
             head: Some(head.to_owned()),
             branch: Some(branch.to_owned()),
             folder: None,
+            pinned: None,
         }
     }
 
@@ -278,6 +279,7 @@ mod tests {
             head: head.map(str::to_owned),
             branch: branch.map(str::to_owned),
             folder: None,
+            pinned: None,
         };
         for here in [named(None, Some("topic")), named(Some("aaaabbb"), None)] {
             let ranked = rank(rows(), None, Some(&here));

@@ -39,6 +39,8 @@ pub struct TaskView {
     pub sessions: Vec<SessionRow>,
     /// What all of them used.
     pub spent: Spent,
+    /// The entries of the inbox that a person settled.
+    pub settled: Vec<String>,
     pub opened_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -170,7 +172,7 @@ impl Reader {
 }
 
 fn view(row: TaskRow, sessions: &[SessionRow]) -> Result<TaskView, DamagedTask> {
-    let TaskRow { id, goal, task, opened_at, updated_at, damage, .. } = row;
+    let TaskRow { id, goal, task, settled, opened_at, updated_at, damage, .. } = row;
     if let Some(problem) = damage {
         return Err(DamagedTask { id, problem });
     }
@@ -179,7 +181,10 @@ fn view(row: TaskRow, sessions: &[SessionRow]) -> Result<TaskView, DamagedTask> 
     let mut sessions: Vec<SessionRow> = sessions.iter().filter(is_of_it).cloned().collect();
     sessions.sort_by_key(|row| (row.opened_at, row.id));
     let root = task.root().and_then(|root| sessions.iter().find(|row| row.id == root)).cloned();
-    let (waits_for, newest) = newest(root.as_ref(), &sessions);
+    let (waits_for, newest) = match task.root() {
+        Some(_) => newest(root.as_ref(), &sessions),
+        None => (None, Newest::None),
+    };
     let spent = sessions.iter().map(|row| row.driven.spent).fold(Spent::default(), with);
     let updated_at = sessions.iter().map(|row| row.updated_at).fold(updated_at, Timestamp::max);
     Ok(TaskView {
@@ -192,6 +197,7 @@ fn view(row: TaskRow, sessions: &[SessionRow]) -> Result<TaskView, DamagedTask> 
         task,
         sessions,
         spent,
+        settled,
         opened_at,
         updated_at,
     })
@@ -240,6 +246,13 @@ fn said(event: &TaskEvent) -> String {
             format!("{by} set {field} to {}{}", shown["value"], because(why))
         }
         TaskEvent::Cancelled { by, because: why } => format!("cancelled by {by}{}", because(why)),
+        TaskEvent::Queued { by, .. } => format!("put into the queue by {by}"),
+        TaskEvent::Requeued { because, due, by } => {
+            format!("{by} put it into the queue again, from {} on: {because}", rfc3339(*due))
+        }
+        TaskEvent::HandedOver { because, by } => format!("{by} handed it over to a person: {because}"),
+        TaskEvent::Told { by, .. } => format!("{by} said something to whoever works on it"),
+        TaskEvent::Replied { entry, by, .. } => format!("{by} settled `{entry}` of the inbox"),
     }
 }
 

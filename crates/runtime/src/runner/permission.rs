@@ -37,7 +37,11 @@ impl System {
             let because = format!("`{}` is not a checkout of the session's workspace", checkout.path);
             return Ok(Some(Refusal::Mendable(because)));
         }
-        let present = folder_hash(&workspaces::folder_files(&located.repository)?.0);
+        let (files, _) = match &checkout.pinned {
+            Some(commit) => workspaces::committed_files(&located.repository, commit)?,
+            None => workspaces::folder_files(&located.repository)?,
+        };
+        let present = folder_hash(&files);
         // Taking the folder away, or putting one there, must not make a difference in the session's favour.
         if present != checkout.folder {
             return Ok(Some(Refusal::Final(

@@ -1,16 +1,16 @@
 //! One more attempt at a task that failed, could not be done, or was cancelled.
 
-use longhaul_core::session::{NewBudget, Session};
+use longhaul_core::session::Session;
 use longhaul_core::task::TaskState;
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{CheckoutKind, SessionId, TaskId, Urgency};
+use longhaul_events::{SessionId, TaskId, Urgency};
 use longhaul_forge::{Forge as _, LocalForge, Pull, PullState};
 use longhaul_store::views::SessionStatus;
 
 use crate::commands::Commands;
 use crate::commands::task::TaskWish;
 use crate::commands::walking::StartSession;
-use crate::driving::Drive;
+use crate::driving::{Drive, SetOff};
 use crate::error::{Error, TaskError};
 use crate::forge::ForgeError;
 use crate::reader::TaskView;
@@ -19,7 +19,6 @@ use crate::stopping::Stop;
 use crate::system::System;
 use crate::terminal;
 use crate::workspaces;
-use crate::worktrees::{NewWorktree, SecretFiles};
 
 /// A new attempt that is under way.
 #[derive(Debug)]
@@ -66,7 +65,7 @@ impl System {
 
     /// A session that failed may still be open. It does not go on beside the new one.
     fn end_before(&self, commands: &Commands, view: &TaskView) -> Result<(), Error> {
-        if !matches!(view.state, TaskState::Over(_)) {
+        if !matches!(view.state, TaskState::Over(_) | TaskState::HandedOver(_)) {
             // The core says no, and why, when the attempt is decided.
             return Ok(());
         }
@@ -132,23 +131,9 @@ impl System {
     ) -> Result<Drive, Error> {
         let assignment = commands.assignment_of(last.id)?;
         let checkout = last.workplace.as_ref().map(|workplace| &workplace.checkout);
-        let had_secrets = checkout.is_some_and(|checkout| !checkout.secrets.is_empty());
-        let by = terminal::user_name();
-        let made = self.make_worktree(
-            commands,
-            &NewWorktree {
-                session,
-                kind: CheckoutKind::Borrowed,
-                base: checkout.map(|checkout| checkout.base_branch.clone()),
-                secrets: if had_secrets { SecretFiles::Give } else { SecretFiles::Withhold },
-                by: by.clone(),
-            },
-        )?;
+        let base = checkout.map(|checkout| checkout.base_branch.clone());
         let caps = view.task.budget.or(last.caps).map_or_else(|| self.caps_with(None), Ok)?;
-        commands.assign(session, &assignment, last.taint, &NewBudget { caps, by })?;
-        self.start_runner(session)?;
-        let (worktree, branch) = (made.checkout.path, made.checkout.branch);
-        let (agent, model) = (assignment.agent(), assignment.model());
-        Ok(Drive { session, agent, model, worktree, branch, warnings: made.warnings })
+        let (taint, by) = (last.taint, terminal::user_name());
+        self.set_off(commands, session, &SetOff { assignment, taint, caps, base, from: None, by })
     }
 }

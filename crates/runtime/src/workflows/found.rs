@@ -99,7 +99,7 @@ impl Shelves {
         let repository = &located.repository;
         let seen = repository.checkout.as_ref().or(repository.main_checkout.as_ref());
         let top = seen.unwrap_or(&repository.common_dir).clone();
-        let trust = match workspaces::folder_files(repository) {
+        let trust = match system.folder_files(repository) {
             Ok((files, _)) => {
                 let trust = match trust_of(system, located, &files) {
                     // Who trusts what is in a store that cannot be looked into: then nobody does.

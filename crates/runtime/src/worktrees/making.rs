@@ -32,6 +32,20 @@ pub struct NewWorktree {
     pub by: String,
 }
 
+/// Exactly where a worktree starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StartCommit {
+    pub(crate) branch: String,
+    pub(crate) commit: String,
+}
+
+impl StartCommit {
+    /// Where another one started.
+    pub(crate) fn of(checkout: &OwnCheckout) -> Self {
+        Self { branch: checkout.base_branch.clone(), commit: checkout.base_commit.clone() }
+    }
+}
+
 /// What was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MadeWorktree {
@@ -45,12 +59,12 @@ impl System {
         self.make_worktree_from(commands, new, None)
     }
 
-    /// The same, from the very commit that another worktree started from.
+    /// The same, from a very commit.
     pub(crate) fn make_worktree_from(
         &self,
         commands: &Commands,
         new: &NewWorktree,
-        like: Option<&OwnCheckout>,
+        from: Option<&StartCommit>,
     ) -> Result<MadeWorktree, Error> {
         let session = commands.load_session(new.session)?;
         if let Some(Workplace { checkout, is_gone: false, .. }) = &session.workplace {
@@ -59,11 +73,11 @@ impl System {
         }
         let located = self.repository_of(&session)?;
         let name = worktree_name(commands, &session)?;
-        let (base, mut warnings) = match like {
+        let (base, mut warnings) = match from {
             None => base(&located, &name, new)?,
-            Some(like) => {
+            Some(StartCommit { branch, commit }) => {
                 let (session, repository) = (new.session.to_string(), &located.repository);
-                (secure_commit(repository, &session, &like.base_branch, &like.base_commit)?, Vec::new())
+                (secure_commit(repository, &session, branch, commit)?, Vec::new())
             }
         };
         let path = self.places().checkouts(located.id).join(&name);

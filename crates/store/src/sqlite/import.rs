@@ -247,8 +247,9 @@ impl Import<'_> {
             }
             // It says what a session is for, and nothing runs by it.
             StreamId::Task(_) => self.done.tasks += 1,
-            StreamId::Workspace(_) => {
-                // A workspace and its trust belong to the machine on which a person said so.
+            StreamId::Workspace(_) | StreamId::Trigger(_) | StreamId::Daemon(_) => {
+                // A workspace and its trust belong to the machine on which a person said so, and what starts work by
+                // itself belongs to the machine that serves it.
                 self.done.left_out += 1;
                 return Ok(());
             }

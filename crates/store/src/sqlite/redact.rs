@@ -11,8 +11,8 @@ use longhaul_core::canonical::sha256;
 use longhaul_core::scrub::Scrubber;
 use longhaul_core::workflow::Workflow;
 use longhaul_events::{
-    Content, Digest, SessionEvent, StreamEvent, StreamId, StreamKind, TaskEvent, WorkspaceEvent,
-    decode_batch, encode_batch,
+    Content, DaemonEvent, Digest, SessionEvent, StreamEvent, StreamId, StreamKind, TaskEvent, TriggerEvent,
+    WorkspaceEvent, decode_batch, encode_batch,
 };
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
@@ -130,6 +130,8 @@ pub(super) fn scrubbed_body(stream: &str, body: &[u8], scrubber: &Scrubber) -> O
         Ok(StreamKind::Session) => scrubbed_events::<SessionEvent>(body, scrubber),
         Ok(StreamKind::Task) => scrubbed_events::<TaskEvent>(body, scrubber),
         Ok(StreamKind::Workspace) => scrubbed_events::<WorkspaceEvent>(body, scrubber),
+        Ok(StreamKind::Trigger) => scrubbed_events::<TriggerEvent>(body, scrubber),
+        Ok(StreamKind::Daemon) => scrubbed_events::<DaemonEvent>(body, scrubber),
         Err(_) => None,
     };
     // What this release cannot read as events has no shape that it could keep.
@@ -148,7 +150,7 @@ fn names_in(stream: &str, body: &[u8], scrubber: &Scrubber) -> bool {
                 || decode_batch(body).is_ok_and(|events| events.iter().any(holds_a_workflow))
         }
         StreamKind::Task => names_of::<TaskEvent>(body, scrubber),
-        StreamKind::Workspace => false,
+        StreamKind::Workspace | StreamKind::Trigger | StreamKind::Daemon => false,
     }
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use longhaul_events::{
-    BlobRef, Digest, Position, Seq, SessionEvent, StreamEvent, StreamId, StreamKind, TaskEvent,
-    WorkspaceEvent, decode_batch,
+    BlobRef, DaemonEvent, Digest, Position, Seq, SessionEvent, StreamEvent, StreamId, StreamKind, TaskEvent,
+    TriggerEvent, WorkspaceEvent, decode_batch,
 };
 use rusqlite::Connection;
 
@@ -236,5 +236,7 @@ pub(super) fn blobs_of(decision: &Decision) -> Result<Vec<BlobRef>, String> {
         StreamKind::Session => of::<SessionEvent>(&decision.body),
         StreamKind::Task => of::<TaskEvent>(&decision.body),
         StreamKind::Workspace => of::<WorkspaceEvent>(&decision.body),
+        StreamKind::Trigger => of::<TriggerEvent>(&decision.body),
+        StreamKind::Daemon => of::<DaemonEvent>(&decision.body),
     }
 }

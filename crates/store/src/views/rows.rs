@@ -3,7 +3,9 @@
 mod costs;
 mod concerns;
 mod driven;
+mod service;
 mod task;
+mod trigger;
 
 use longhaul_core::workflow::scope::cut;
 use longhaul_core::workspace::Workspace;
@@ -16,7 +18,9 @@ use serde::{Deserialize, Serialize};
 pub use concerns::{Concerns, QuestionRow, Reached};
 pub use costs::{CostRow, Costs};
 pub use driven::DrivenRow;
+pub use service::ServiceRow;
 pub use task::TaskRow;
+pub use trigger::TriggerRow;
 
 use crate::log::{DamagedRow, Decision};
 
@@ -31,6 +35,8 @@ pub enum Row {
     Session(Box<SessionRow>),
     Task(Box<TaskRow>),
     Workspace(WorkspaceRow),
+    Trigger(TriggerRow),
+    Service(ServiceRow),
 }
 
 /// A session in a list.
@@ -106,27 +112,45 @@ impl Row {
             Self::Session(_) => StreamKind::Session,
             Self::Task(_) => StreamKind::Task,
             Self::Workspace(_) => StreamKind::Workspace,
+            Self::Trigger(_) => StreamKind::Trigger,
+            Self::Service(_) => StreamKind::Daemon,
         }
     }
 
     pub(super) fn into_session(self) -> Option<SessionRow> {
         match self {
             Self::Session(row) => Some(*row),
-            Self::Task(_) | Self::Workspace(_) => None,
+            Self::Task(_) | Self::Workspace(_) | Self::Trigger(_) | Self::Service(_) => None,
         }
     }
 
     pub(super) fn into_task(self) -> Option<TaskRow> {
         match self {
             Self::Task(row) => Some(*row),
-            Self::Session(_) | Self::Workspace(_) => None,
+            Self::Session(_) | Self::Workspace(_) | Self::Trigger(_) | Self::Service(_) => None,
         }
     }
 
     pub(super) fn into_workspace(self) -> Option<WorkspaceRow> {
         match self {
             Self::Workspace(row) if !row.workspace.removed => Some(row),
-            Self::Workspace(_) | Self::Session(_) | Self::Task(_) => None,
+            Self::Workspace(_) | Self::Session(_) | Self::Task(_) | Self::Trigger(_) | Self::Service(_) => {
+                None
+            }
+        }
+    }
+
+    pub(super) fn into_trigger(self) -> Option<TriggerRow> {
+        match self {
+            Self::Trigger(row) => Some(row),
+            Self::Session(_) | Self::Task(_) | Self::Workspace(_) | Self::Service(_) => None,
+        }
+    }
+
+    pub(super) fn into_service(self) -> Option<ServiceRow> {
+        match self {
+            Self::Service(row) => Some(row),
+            Self::Session(_) | Self::Task(_) | Self::Workspace(_) | Self::Trigger(_) => None,
         }
     }
 
@@ -177,6 +201,19 @@ impl Row {
                 registered_at: at,
                 damage: None,
             }),
+            StreamId::Trigger(id) => Self::Trigger(TriggerRow::new(id, at)),
+            StreamId::Daemon(id) => Self::Service(ServiceRow::new(id, at)),
+        }
+    }
+
+    /// The number of the last event that it shows.
+    pub(super) fn seq(&self) -> Seq {
+        match self {
+            Self::Session(row) => row.seq,
+            Self::Task(row) => row.seq,
+            Self::Workspace(row) => row.workspace.seq,
+            Self::Trigger(row) => row.history.seq,
+            Self::Service(row) => row.service.seq,
         }
     }
 
@@ -185,16 +222,14 @@ impl Row {
             Self::Session(row) => &mut row.damage,
             Self::Task(row) => &mut row.damage,
             Self::Workspace(row) => &mut row.damage,
+            Self::Trigger(row) => &mut row.damage,
+            Self::Service(row) => &mut row.damage,
         }
     }
 
     fn take(&mut self, decision: &Decision) -> Result<(), String> {
         let readable = |error: longhaul_events::DecodeError| error.to_string();
-        let seq = match self {
-            Self::Session(row) => row.seq,
-            Self::Task(row) => row.seq,
-            Self::Workspace(row) => row.workspace.seq,
-        };
+        let seq = self.seq();
         if decision.seq != seq.plus(1) {
             return Err(format!("event {} is missing", seq.plus(1)));
         }
@@ -213,6 +248,8 @@ impl Row {
                 let events: Vec<WorkspaceEvent> = decision.events().map_err(readable)?;
                 events.iter().for_each(|event| row.workspace.apply(event));
             }
+            Self::Trigger(row) => row.take(decision)?,
+            Self::Service(row) => row.take(decision)?,
         }
         Ok(())
     }

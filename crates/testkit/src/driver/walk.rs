@@ -114,7 +114,7 @@ impl Walker {
                     Map::new()
                 },
                 workspace: Some(workspace),
-                checkout: Some(Checkout { path, head: None, branch: None, folder: None }),
+                checkout: Some(Checkout { path, head: None, branch: None, folder: None, pinned: None }),
                 parent: None,
                 warnings: Vec::new(),
             },

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use longhaul_core::workflow::Workflow;
 use longhaul_events::{
-    Channel, Content, Digest, NodeId, Seq, SessionEvent, SessionId, StreamId, Verdict as Answer,
+    Channel, Content, Digest, NodeId, Seq, SessionEvent, SessionId, StreamId, TaskEvent, TaskId,
+    Verdict as Answer,
 };
 use rusqlite::Connection;
 
@@ -27,6 +28,8 @@ pub struct Claims {
     pub doubtful: BTreeSet<Digest>,
     /// Sessions that are here, have gates or commands, and would go on by what the export says.
     pub going_on: BTreeSet<SessionId>,
+    /// Tasks that would be started by themselves when it is their turn.
+    pub queued: BTreeSet<TaskId>,
 }
 
 /// An answer to a gate, as an export tells it.
@@ -58,10 +61,24 @@ pub(super) struct Gathering {
 impl Gathering {
     /// A decision that is new here, behind what `here` says of its session.
     pub(super) fn decision(&mut self, decision: &Decision, here: Option<&HeadRow>) -> Result<(), StoreError> {
-        let Ok(StreamId::Session(session)) = decision.stream.parse() else { return Ok(()) };
+        let session = match decision.stream.parse() {
+            Ok(StreamId::Session(session)) => session,
+            Ok(StreamId::Task(task)) => return self.task(task, decision),
+            Ok(StreamId::Workspace(_) | StreamId::Trigger(_) | StreamId::Daemon(_)) | Err(_) => return Ok(()),
+        };
         self.ends.entry(session).or_insert(here.map_or(Seq(0), |here| here.head.seq));
         for event in decision.readable_events::<SessionEvent>()? {
             self.event(session, event);
+        }
+        Ok(())
+    }
+
+    fn task(&mut self, task: TaskId, decision: &Decision) -> Result<(), StoreError> {
+        let events = decision.readable_events::<TaskEvent>()?;
+        let waits =
+            |event: &TaskEvent| matches!(event, TaskEvent::Queued { .. } | TaskEvent::Requeued { .. });
+        if events.iter().any(waits) {
+            self.claims.queued.insert(task);
         }
         Ok(())
     }
