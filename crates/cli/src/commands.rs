@@ -14,6 +14,7 @@ mod gate;
 mod gc;
 mod help;
 mod hired;
+mod inbox;
 mod init;
 mod log;
 mod man;
@@ -27,8 +28,10 @@ mod sandbox;
 mod secret;
 mod session;
 mod spawn;
+mod status;
 mod stop;
 mod task;
+mod tell;
 mod workflow;
 mod workspace;
 mod worktree;
@@ -64,6 +67,8 @@ pub(crate) enum Command {
     Demo(demo::Args),
     Init(init::Args),
     Run(run::Args),
+    Status(status::Args),
+    Inbox(inbox::Args),
     #[command(subcommand)]
     Task(task::Command),
     Doctor(doctor::Args),
@@ -77,6 +82,8 @@ pub(crate) enum Command {
     Session(session::Command),
     #[command(subcommand)]
     Gate(gate::Command),
+    #[command(hide = true)]
+    Tell(tell::Args),
     #[command(hide = true)]
     Stop(stop::Args),
     #[command(hide = true)]
@@ -127,6 +134,9 @@ impl Command {
             Self::Demo(args) => demo::run(context, args),
             Self::Init(args) => init::run(context, args),
             Self::Run(args) => run::run(context, args),
+            Self::Status(args) => status::run(context, args),
+            Self::Inbox(args) => inbox::run(context, args),
+            Self::Tell(args) => tell::run(context, args),
             Self::Task(command) => command.run(context),
             Self::Doctor(args) => doctor::run(context, args),
             Self::Agent(command) => command.run(context),

@@ -47,13 +47,13 @@ impl Commands {
         self.start_session_as(id, &start, brief.as_deref())?;
         if let Some(assignment) = assignment {
             self.assign_child(parent, id, &assignment, caps)?;
-            self.catch_up(parent, id, told.len())?;
+            self.tell_meanwhile(parent, id, told.len())?;
         }
         Ok(id)
     }
 
     /// What a person said while the session was being opened. Whoever said it did not see the session yet.
-    fn catch_up(&self, parent: &Session, child: SessionId, heard: usize) -> Result<(), Error> {
+    fn tell_meanwhile(&self, parent: &Session, child: SessionId, heard: usize) -> Result<(), Error> {
         for words in self.told_to_task_of(parent)?.iter().skip(heard) {
             match self.tell_session(child, words, &by(parent.id)) {
                 Ok(()) | Err(Error::Session(_)) => {}

@@ -188,7 +188,7 @@ impl System {
     }
 
     /// Takes an entry from the list. A person's to do.
-    pub fn settle(&self, commands: &Commands, entry: &Entry) -> Result<(), Error> {
+    pub fn dismiss(&self, commands: &Commands, entry: &Entry) -> Result<(), Error> {
         terminal::refuse_agents()?;
         if !entry.kind.is_settled_by_word() {
             return Err(InboxError::not_settled_by_word(entry).into());

@@ -228,3 +228,6 @@ fn by_workspace(entries: &[Entry]) -> BTreeMap<Option<WorkspaceId>, Vec<&Entry>>
     }
     grouped
 }
+
+#[cfg(test)]
+mod tests;
