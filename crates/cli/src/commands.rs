@@ -14,6 +14,7 @@ mod gate;
 mod gc;
 mod help;
 mod hired;
+mod inbox;
 mod init;
 mod log;
 mod logs;
@@ -30,8 +31,10 @@ mod session;
 mod smoke;
 mod spawn;
 mod stats;
+mod status;
 mod stop;
 mod task;
+mod tell;
 mod workflow;
 mod workspace;
 mod worktree;
@@ -67,6 +70,8 @@ pub(crate) enum Command {
     Demo(demo::Args),
     Init(init::Args),
     Run(run::Args),
+    Status(status::Args),
+    Inbox(inbox::Args),
     #[command(subcommand)]
     Task(task::Command),
     Doctor(doctor::Args),
@@ -80,6 +85,8 @@ pub(crate) enum Command {
     Session(session::Command),
     #[command(subcommand)]
     Gate(gate::Command),
+    #[command(hide = true)]
+    Tell(tell::Args),
     #[command(hide = true)]
     Stop(stop::Args),
     #[command(hide = true)]
@@ -136,6 +143,9 @@ impl Command {
             Self::Demo(args) => demo::run(context, args),
             Self::Init(args) => init::run(context, args),
             Self::Run(args) => run::run(context, args),
+            Self::Status(args) => status::run(context, args),
+            Self::Inbox(args) => inbox::run(context, args),
+            Self::Tell(args) => tell::run(context, args),
             Self::Task(command) => command.run(context),
             Self::Doctor(args) => doctor::run(context, args),
             Self::Agent(command) => command.run(context),

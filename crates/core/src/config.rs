@@ -8,6 +8,7 @@ mod budget;
 mod checkout;
 mod checks;
 mod identity;
+mod notify;
 mod pipeline;
 mod policy;
 mod queue;
@@ -28,6 +29,7 @@ use longhaul_events::Caps;
 
 use crate::budget::amount;
 use crate::delivery::DeliverySettings;
+use crate::notify::Rule;
 use crate::units::{parse_duration_ms, parse_size_bytes};
 use crate::workflow::step::Check;
 
@@ -307,11 +309,12 @@ pub struct Layer {
     checks: Option<(Vec<Check>, Origin)>,
     copy: Option<(Vec<CopiedFile>, Origin)>,
     setup: Option<(Vec<SetupCommand>, Origin)>,
+    notify: Option<(Vec<Rule>, Origin)>,
 }
 
 impl Layer {
     fn of(values: Vec<(&'static Key, String, Origin)>) -> Self {
-        Self { values, checks: None, copy: None, setup: None }
+        Self { values, checks: None, copy: None, setup: None, notify: None }
     }
 }
 
@@ -363,6 +366,8 @@ pub struct Config {
     pub sandbox: SandboxConfig,
     /// In whose name and how changes are delivered.
     pub delivery: DeliverySettings,
+    /// What is told to whom.
+    pub notify: Vec<Rule>,
     pub rows: Vec<Row>,
 }
 
@@ -387,6 +392,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         list.value.read().map(|checks| (checks, origin))
     });
     let checks = checks.transpose().map_err(error)?;
+    let notify = file.notify.map(|section| notify::read(path, section)).transpose().map_err(error)?;
     let retention = file.retention.unwrap_or_default();
     let checkout = file.checkout.unwrap_or_default().read(path).map_err(error)?;
     let bindings = file
@@ -418,7 +424,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
             layer.push((key_of(key)?, value.value, origin));
         }
     }
-    Ok(Layer { values: layer, checks, copy: checkout.copy, setup: checkout.setup })
+    Ok(Layer { values: layer, checks, copy: checkout.copy, setup: checkout.setup, notify })
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -428,6 +434,7 @@ struct File {
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
     identity: Option<identity::Section>,
+    notify: Option<notify::Section>,
     pipeline: Option<pipeline::Section>,
     retention: Option<Retention>,
     checks: Option<Spanned<checks::Section>>,
@@ -496,6 +503,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     let checkout = checkout::resolve(layers, &mut rows)?;
     let sandbox = sandbox::resolve(&rows)?;
     let policy = policy::resolve(&rows)?;
+    let notify = notify::resolve(layers, &mut rows);
     Ok(Config {
         agents: agents::resolve(&rows)?,
         bindings,
@@ -510,6 +518,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         delivery: identity::resolve(&rows, &policy.merge)?,
         policy,
         sandbox,
+        notify,
         rows,
     })
 }

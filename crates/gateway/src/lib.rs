@@ -3,6 +3,8 @@
 //! Three things are behind it: a proxy for the hosts that a person listed, a model endpoint that adds the real key and
 //! counts, and the tools of exactly this session, which the caller hands in. The gateway authenticates and routes. It
 //! stores nothing, decides no budget, and never gives a key to whoever is inside.
+//!
+//! Beside it, [`post_json`] sends one value to a webhook of a person, with the same trust in certificates.
 
 mod body;
 mod headers;
@@ -23,7 +25,8 @@ pub use body::{Answer, Body, BoxError, Handler, text};
 pub use hyper::{Request, Response, StatusCode};
 pub use look::Looked;
 pub use meter::{Estimate, Limited, Meter, Refused, Unmetered, Usage, UsageSource, Verdict};
-pub use post::{Post, PostError, Poster, Replied, Target};
+pub use post::{HookError, Post, PostError, Poster, Replied, Target, post_json};
+
 pub use resolve::{Because, Wanted};
 pub use server::{Gateway, Listen, Options, start};
 pub use token::Token;

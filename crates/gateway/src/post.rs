@@ -9,8 +9,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, RETRY_AFTER, USER_AGENT};
+use hyper::http::uri::Uri;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::Error;
@@ -30,6 +32,8 @@ pub struct Poster {
 #[derive(Clone)]
 pub struct Target {
     base: Base,
+    /// Path and query, as it was named.
+    path: String,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
@@ -69,6 +73,47 @@ pub enum PostError {
     Garbage(#[source] hyper::Error),
 }
 
+/// Why nobody is known to have got what was sent to an address that is a secret. None of these holds anything of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum HookError {
+    #[error("the address cannot be used: {0}; keep it anew, as in `https://hooks.example.com/…`")]
+    Address(&'static str),
+    #[error("nobody could be reached there ({0})")]
+    Unreachable(String),
+    #[error("no answer came within {} seconds", .0.as_secs())]
+    TimedOut(Duration),
+    #[error("the answer broke off")]
+    Broken,
+    #[error("it was answered with status {0}")]
+    Status(u16),
+}
+
+/// Sends one JSON value to an address that is a secret itself. For threads that may wait, and never within an asynchronous
+/// task.
+pub fn post_json(address: &str, value: &Value, patience: Duration) -> Result<(), HookError> {
+    let target = Target::new(address.trim(), &[]).map_err(|error| match error {
+        Error::Address { problem, .. } => HookError::Address(problem),
+        _ => HookError::Address("it cannot be sent to"),
+    })?;
+    let poster = Poster::new().map_err(|_| HookError::Unreachable("no thread could be had".to_owned()))?;
+    let body = value.to_string().into_bytes();
+    match poster.send(&target, Post { content_type: "application/json", body, patience }) {
+        Ok(Replied { status: 200..=299, .. }) => Ok(()),
+        Ok(Replied { status, .. }) => Err(HookError::Status(status)),
+        Err(PostError::Silent(patience)) => Err(HookError::TimedOut(patience)),
+        Err(PostError::Garbage(_)) => Err(HookError::Broken),
+        Err(PostError::Network(error)) => Err(HookError::Unreachable(kind_of(&error))),
+    }
+}
+
+/// The kind alone: what libraries say beyond that may name the host.
+fn kind_of(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::InvalidData => "its certificate is not trusted here".to_owned(),
+        kind => kind.to_string(),
+    }
+}
+
 impl Target {
     /// A full address, such as `https://collector.example.com/v1/traces`, and headers, whose values are secret.
     pub fn new(address: &str, headers: &[(String, String)]) -> Result<Self, Error> {
@@ -79,14 +124,16 @@ impl Target {
             Ok((name, value))
         };
         let headers: Result<Vec<_>, Error> = headers.iter().map(header).collect();
-        Ok(Self { base: Base::new(address)?, headers: headers? })
+        let base = Base::new(address)?;
+        let uri: Uri = address.parse().expect("it was read a moment ago");
+        let path = uri.path_and_query().map_or("/", |path| path.as_str()).to_owned();
+        Ok(Self { base, path, headers: headers? })
     }
 
     fn request(&self, post: &mut Post) -> Request<Full<Bytes>> {
-        let path = if self.base.path().is_empty() { "/" } else { self.base.path() };
         let mut request = Request::new(Full::new(std::mem::take(&mut post.body).into()));
         *request.method_mut() = hyper::Method::POST;
-        *request.uri_mut() = path.parse().expect("it is the path of an address");
+        *request.uri_mut() = self.path.parse().expect("it is the path of an address");
         let headers = request.headers_mut();
         let host = HeaderValue::from_str(self.base.authority()).expect("it is the host of an address");
         headers.insert(HOST, host);

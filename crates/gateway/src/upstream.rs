@@ -95,6 +95,9 @@ impl fmt::Debug for Upstream {
 impl Upstream {
     /// A provider at a base address, such as `https://api.example.com/v1`, which is shown a key in this header.
     pub fn new(base: &str, protocol: Protocol, key: (HeaderName, HeaderValue)) -> Result<Self, Error> {
+        if base.contains('?') {
+            return Err(Error::Address { text: base.to_owned(), problem: "it has a query" });
+        }
         let (name, mut value) = key;
         value.set_sensitive(true);
         Ok(Self { base: Base::new(base)?, key: (name, value), protocol })
@@ -130,8 +133,8 @@ impl Base {
             Some(_) | None => return Err(unfit("it begins with neither `https:` nor `http:`")),
         };
         let authority = uri.authority().ok_or_else(|| unfit("it names no host"))?.clone();
-        if authority.as_str().contains('@') || uri.query().is_some() {
-            return Err(unfit("it has a user, a password or a query"));
+        if authority.as_str().contains('@') {
+            return Err(unfit("it has a user or a password"));
         }
         let path = uri.path().trim_end_matches('/').to_owned();
         Ok(Self { authority, scheme, path })

@@ -22,11 +22,13 @@ mod error;
 pub mod forge;
 pub mod gateway;
 mod hiring;
+mod inbox;
 pub mod leaf;
 mod logs;
 pub mod maintenance;
 mod metering;
 pub mod observing;
+mod notifying;
 mod opening;
 mod places;
 mod proofs;
@@ -77,10 +79,12 @@ pub use daemon::{DAEMON, Daemon, DaemonOptions, Health};
 pub use demo::Demo;
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
-pub use error::{DrivenError, Error, HiringError, Kind, TaskError};
+pub use error::{DrivenError, Error, HiringError, InboxError, Kind, TaskError};
 pub use hiring::Assignee;
 pub use logs::{Follow, KEPT_BYTES, KEPT_DAYS, Level, LogOrigin, LogQuery, LogRow, OldLog};
 pub use observing::{StatsQuery, StatsView};
+pub use inbox::{Desk, Hearing, Replied, ToldTask};
+pub use notifying::{Notified, Notifier, Undelivered};
 pub use places::Places;
 pub use proofs::ProofReport;
 pub use queueing::{Turn, script_value};
@@ -118,14 +122,17 @@ pub mod opaque {
 
 /// What the façades take and give, so that nobody above needs the crates below.
 pub mod types {
+    pub use longhaul_core::briefing::{Audience, Briefing, DaemonLine, DaemonState, Surroundings};
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow, SandboxLevel, SandboxNetwork};
     pub use longhaul_core::conversation::COMPLETE_STEP;
     pub use longhaul_core::handle::Handle;
+    pub use longhaul_core::inbox::{Entry, EntryId, Kind as EntryKind, Remedy, Severity, Trouble};
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
     pub use longhaul_core::metrics::{self, DaemonFigures, Figures};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
     pub use longhaul_core::progress::{Now, Progress as SessionProgress, StepProgress, StepState};
     pub use longhaul_core::proof::{self, Proof};
+    pub use longhaul_core::question::Urgency as EntryUrgency;
     pub use longhaul_core::retention::{Action, Plan, Target};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, Spent, channel_word};
     pub use longhaul_core::stats::{self, Budgets, Estimate, Rest, RunEnd, Spread, WorkflowStats};

@@ -115,6 +115,11 @@ impl Places {
         self.state.join("otlp.json")
     }
 
+    /// The notifications that did not arrive.
+    pub(crate) fn undelivered(&self) -> PathBuf {
+        self.state.join("undelivered.json")
+    }
+
     pub fn secrets(&self) -> PathBuf {
         self.config.join("secrets.json")
     }

@@ -226,6 +226,11 @@ impl System {
         config::load(&self.settings.places, self.workspace_layer()?, |_| None, &[])
     }
 
+    /// What the user's own file says, and nothing else.
+    pub(crate) fn users_config(&self) -> Result<Config, Error> {
+        config::load(&self.settings.places, None, |_| None, &[])
+    }
+
     fn config_with(&self, workspace: Option<longhaul_core::config::Layer>) -> Result<Config, Error> {
         let variable =
             |name: &str| self.settings.variables.get(OsStr::new(name))?.to_str().map(str::to_owned);

@@ -17,6 +17,7 @@ mod gate;
 mod gateway;
 mod hands;
 mod help;
+mod inbox;
 mod init;
 mod limits;
 mod log;
