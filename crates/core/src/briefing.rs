@@ -120,7 +120,9 @@ fn stands(task: &TaskSeen) -> Stands {
         TaskState::Over(Outcome::Failed(_) | Outcome::CouldNot(_)) => Stands::CameToNothing,
         TaskState::Ending
         | TaskState::NotHere
-        | TaskState::Over(Outcome::Cancelled { .. } | Outcome::Blocked(_) | Outcome::Parked(_)) => Stands::Gone,
+        | TaskState::Over(Outcome::Cancelled { .. } | Outcome::Blocked(_) | Outcome::Parked(_)) => {
+            Stands::Gone
+        }
     }
 }
 

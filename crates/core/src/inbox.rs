@@ -92,7 +92,10 @@ fn gate(gate: &GateSeen, task: Option<&TaskSeen>, now: Timestamp) -> Entry {
     let as_task = task.map_or(Urgency::Normal, |task| of(task, now));
     let urgency = if ends_soon { Urgency::High } else { as_task };
     let remedies = if gate.accepts > Channel::Terminal {
-        vec![Remedy::new(format!("longhaul inbox show {id}"), "what is asked; it is not answered at a terminal")]
+        vec![Remedy::new(
+            format!("longhaul inbox show {id}"),
+            "what is asked; it is not answered at a terminal",
+        )]
     } else {
         vec![
             Remedy::new(format!("longhaul inbox approve {id}"), "opens it"),
@@ -150,7 +153,8 @@ fn question(asked: &QuestionSeen, task: &TaskSeen, now: Timestamp) -> Entry {
 }
 
 fn waits(task: &TaskSeen, outcome: &Outcome, now: Timestamp) -> Option<Entry> {
-    let (Outcome::Blocked(why) | Outcome::Parked(why) | Outcome::CouldNot(why) | Outcome::Failed(why)) = outcome
+    let (Outcome::Blocked(why) | Outcome::Parked(why) | Outcome::CouldNot(why) | Outcome::Failed(why)) =
+        outcome
     else {
         return None;
     };
@@ -180,7 +184,12 @@ fn blocked(task: &TaskSeen, halted: &Halted, because: &str, now: Timestamp) -> E
     }
 }
 
-fn out_of_budget(task: &TaskSeen, halted: &Halted, (code, because): (ParkCode, &str), now: Timestamp) -> Entry {
+fn out_of_budget(
+    task: &TaskSeen,
+    halted: &Halted,
+    (code, because): (ParkCode, &str),
+    now: Timestamp,
+) -> Entry {
     let id = EntryId::of(Kind::Budget, &halted.session.to_string(), halted.seq.0);
     let more = if code == ParkCode::BudgetTaskMoney {
         Remedy::new(format!("longhaul task budget {} money=AMOUNT", task.id), "gives the whole task more")

@@ -75,7 +75,11 @@ impl Question {
         let mut reasons = Vec::new();
         if report.to_string().len() > MOST_BYTES {
             let message = format!("the question has more than {MOST_BYTES} bytes");
-            reasons.push(Reason::new("question_too_long", message, "ask shorter, and say the rest in your notes"));
+            reasons.push(Reason::new(
+                "question_too_long",
+                message,
+                "ask shorter, and say the rest in your notes",
+            ));
         }
         if options.len() > MOST_OPTIONS {
             let message = format!("there are {} options, and {MOST_OPTIONS} are the most", options.len());
@@ -95,7 +99,8 @@ impl Question {
     /// What a person means: the number of an option stands for it, anything else for itself.
     pub fn answer<'a>(&'a self, typed: &'a str) -> &'a str {
         let typed = typed.trim();
-        let number = typed.parse::<usize>().ok().filter(|_| self.options.iter().all(|option| option != typed));
+        let number =
+            typed.parse::<usize>().ok().filter(|_| self.options.iter().all(|option| option != typed));
         let chosen = number.and_then(|number| self.options.get(number.checked_sub(1)?));
         chosen.map_or(typed, String::as_str)
     }
@@ -143,7 +148,8 @@ mod tests {
             urgency: Urgency::Normal,
         };
         let letters = asked(["keep", "drop"]);
-        for (typed, meant) in [("2", "drop"), (" keep ", "keep"), ("3", "3"), ("0", "0"), ("neither", "neither")]
+        for (typed, meant) in
+            [("2", "drop"), (" keep ", "keep"), ("3", "3"), ("0", "0"), ("neither", "neither")]
         {
             assert_eq!(letters.answer(typed), meant);
         }

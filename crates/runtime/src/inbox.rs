@@ -48,9 +48,8 @@ impl Desk {
     pub fn find(&self, text: &str) -> Result<&Entry, Error> {
         let unknown = || InboxError::NoSuch(cut(text, 80));
         let beginning = text.strip_prefix("i-").unwrap_or(text);
-        let by_id = |entry: &&Entry| {
-            !beginning.is_empty() && entry.id.as_str()["i-".len()..].starts_with(beginning)
-        };
+        let by_id =
+            |entry: &&Entry| !beginning.is_empty() && entry.id.as_str()["i-".len()..].starts_with(beginning);
         let by_subject = |entry: &&Entry| {
             let gate = entry.session.zip(entry.gate).map(|(session, node)| format!("{session}.{node}"));
             [gate, entry.session.map(|id| id.to_string()), entry.task.map(|id| id.to_string())]
@@ -66,7 +65,8 @@ impl Desk {
             0 => Err(unknown().into()),
             1 => Ok(fitting[0]),
             _ => {
-                let named: Vec<&str> = fitting.iter().take(MOST_NAMED).map(|entry| entry.id.as_str()).collect();
+                let named: Vec<&str> =
+                    fitting.iter().take(MOST_NAMED).map(|entry| entry.id.as_str()).collect();
                 Err(InboxError::Ambiguous { text: cut(text, 80), fitting: named.join(", ") }.into())
             }
         }
@@ -179,7 +179,10 @@ impl System {
             }
             (
                 Err(Error::Session(
-                    Rejection::NobodyListens | Rejection::Closed | Rejection::NotDriven | Rejection::Cancelled,
+                    Rejection::NobodyListens
+                    | Rejection::Closed
+                    | Rejection::NotDriven
+                    | Rejection::Cancelled,
                 )),
                 Kind::CouldNot | Kind::Failed | Kind::HandedOver,
             ) => self.tell(commands, task, words).map(Replied::Kept),

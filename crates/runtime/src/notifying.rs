@@ -79,7 +79,8 @@ impl<'a> Notifier<'a> {
         for (workspace, entries) in &by_workspace {
             messages.extend(notify::due(&rules[workspace], entries, &memory, now));
         }
-        messages.extend(notify::digests(&rules[&None], &memory, now, |audience| desk.briefing(audience).text()));
+        messages
+            .extend(notify::digests(&rules[&None], &memory, now, |audience| desk.briefing(audience).text()));
         self.deliver(commands, messages, &mut memory, now)
     }
 

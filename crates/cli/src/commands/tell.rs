@@ -47,8 +47,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         Hearing::NextTurn => "next_turn",
         Hearing::NextStep => "next_step",
     };
-    let heard_by =
-        said.heard_by.iter().map(|(session, hearing)| Heard { session: session.to_string(), with: with(*hearing) });
+    let heard_by = said
+        .heard_by
+        .iter()
+        .map(|(session, hearing)| Heard { session: session.to_string(), with: with(*hearing) });
     context.output.text("", &Said { task: said.task.to_string(), heard_by: heard_by.collect() })?;
     told(&said).iter().for_each(|remark| context.output.say(remark));
     Ok(ExitCode::SUCCESS)
@@ -56,14 +58,18 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 
 /// Who hears it, and when.
 pub(super) fn told(said: &ToldTask) -> Vec<String> {
-    let number = |wanted: Hearing| said.heard_by.iter().filter(|(_, hearing)| *hearing == wanted).count() as u64;
+    let number =
+        |wanted: Hearing| said.heard_by.iter().filter(|(_, hearing)| *hearing == wanted).count() as u64;
     let (now, later) = (number(Hearing::NextTurn), number(Hearing::NextStep));
     let mut remarks = Vec::new();
     if now > 0 {
         remarks.push(format!("heard with the next turn by {}", count(now, "session")));
     }
     if later > 0 {
-        remarks.push(format!("heard with the next step by {}, which waits for something now", count(later, "session")));
+        remarks.push(format!(
+            "heard with the next step by {}, which waits for something now",
+            count(later, "session")
+        ));
     }
     match said.heard_by.first() {
         Some((session, _)) => {

@@ -141,7 +141,9 @@ fn a_question_is_answered_by_the_number_of_an_option_and_the_agent_hears_it() {
     assert_eq!((word(&question, "kind"), word(&question, "urgency")), ("question", "high"));
     assert_eq!((&question["options"], word(&question, "default")), (&json!(["keep", "drop"]), "keep"));
     let shown = home.longhaul(&["inbox", "show", word(&question, "id")]).succeeded().stdout;
-    for told in ["A question: fix it", "  1. keep", "  2. drop", "without an answer: keep", "longhaul inbox reply i-"] {
+    for told in
+        ["A question: fix it", "  1. keep", "  2. drop", "without an answer: keep", "longhaul inbox reply i-"]
+    {
         assert!(shown.contains(told), "{told}: {shown}");
     }
     let reply = ["inbox", "reply", word(&question, "id"), "2", "--json"];
@@ -242,7 +244,13 @@ fn how_things_stand_is_told_to_three_audiences() {
     run(&home, &[]);
     at_the_gate(&home, TWO_STEPS);
     let owner = home.longhaul(&["status"]).succeeded().stdout;
-    for told in ["things wait for you", "Waits for you", "A decision is wanted: delete it", "longhaul inbox approve i-", "Failed: fix it"] {
+    for told in [
+        "things wait for you",
+        "Waits for you",
+        "A decision is wanted: delete it",
+        "longhaul inbox approve i-",
+        "Failed: fix it",
+    ] {
         assert!(owner.contains(told), "{told}: {owner}");
     }
     let shown = one(&home.longhaul(&["status", "--json"]).succeeded());

@@ -112,7 +112,11 @@ fn came_to(task: &TaskSeen) -> String {
 fn written_out(owner: &Owner, seen: &Seen) -> String {
     let day = written(seen.now, "%A, %-d %B %Y, %H:%M UTC");
     let cap = owner.money_day_micros.map(|cap| format!(" of {}", show_money(cap))).unwrap_or_default();
-    let mut text = format!("{day}\n{}\n{}{cap} was spent today.\n", owner.headline, show_money(owner.money_today_micros));
+    let mut text = format!(
+        "{day}\n{}\n{}{cap} was spent today.\n",
+        owner.headline,
+        show_money(owner.money_today_micros)
+    );
     if let Some(daemon) = &owner.daemon {
         text += &format!("{}\n", clean(&daemon.words));
     }

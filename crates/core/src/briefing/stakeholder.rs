@@ -127,7 +127,8 @@ fn waits(task: &TaskSeen, outcome: &Outcome) -> Option<&'static str> {
     if task.halted.as_ref().is_some_and(|halted| halted.goes_on_at.is_some()) {
         return None;
     }
-    let (Outcome::Blocked(why) | Outcome::Parked(why) | Outcome::CouldNot(why) | Outcome::Failed(why)) = outcome
+    let (Outcome::Blocked(why) | Outcome::Parked(why) | Outcome::CouldNot(why) | Outcome::Failed(why)) =
+        outcome
     else {
         return None;
     };
@@ -158,8 +159,11 @@ fn deadlines(seen: &Seen) -> Vec<Due> {
 impl Stakeholder {
     pub(super) fn text(&self) -> String {
         let mut text = format!("{}\n{}\n", self.day, self.headline);
-        let risks: Vec<String> =
-            self.risks.iter().map(|risk| format!("{}: {}, for {}", risk.title, risk.risk, risk.since)).collect();
+        let risks: Vec<String> = self
+            .risks
+            .iter()
+            .map(|risk| format!("{}: {}, for {}", risk.title, risk.risk, risk.since))
+            .collect();
         text += &section("Needs attention", &at_most(risks));
         text += &section("In progress", &lines(&self.in_progress));
         text += &section("Planned", &lines(&self.planned));

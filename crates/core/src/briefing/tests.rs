@@ -6,9 +6,7 @@ use longhaul_events::{NodeId, Priority, Seq, SessionId, Taint, TaskId, Workspace
 use proptest::prelude::*;
 
 use super::*;
-use crate::inbox::{
-    Delivered, Doer, GateSeen, Halted, QuestionSeen, Settles, Severity, Trouble, entries,
-};
+use crate::inbox::{Delivered, Doer, GateSeen, Halted, QuestionSeen, Settles, Severity, Trouble, entries};
 use crate::outcome::Because;
 use crate::question::{Question, Urgency};
 
@@ -63,11 +61,21 @@ fn desk() -> Seen {
         now: NOW,
         tasks: vec![
             task(1, "Fix the flaky login test", TaskState::Open),
-            TaskSeen { gates: vec![gate], ..task(2, "Rename the login page", TaskState::Waits(Outcome::Parked(why("gate")))) },
-            TaskSeen { deadline: Some(late), ..task(3, "Move src/db.rs to its own crate", TaskState::Queued) },
+            TaskSeen {
+                gates: vec![gate],
+                ..task(2, "Rename the login page", TaskState::Waits(Outcome::Parked(why("gate"))))
+            },
+            TaskSeen {
+                deadline: Some(late),
+                ..task(3, "Move src/db.rs to its own crate", TaskState::Queued)
+            },
             TaskSeen {
                 delivered: Delivered::Merged,
-                ..task(4, "Show the time in the reader's zone", TaskState::Over(Outcome::Completed { reason: None }))
+                ..task(
+                    4,
+                    "Show the time in the reader's zone",
+                    TaskState::Over(Outcome::Completed { reason: None }),
+                )
             },
             task(5, "Audit the parser", TaskState::Over(Outcome::Failed(why("stuck")))),
         ],
@@ -78,7 +86,10 @@ fn desk() -> Seen {
 fn told(audience: Audience) -> String {
     let seen = desk();
     let around = Surroundings {
-        daemon: Some(DaemonLine { state: DaemonState::Runs, words: "The daemon runs, for 3 hours.".to_owned() }),
+        daemon: Some(DaemonLine {
+            state: DaemonState::Runs,
+            words: "The daemon runs, for 3 hours.".to_owned(),
+        }),
         money_today_micros: 1_200_000,
         money_day_micros: Some(100_000_000),
     };

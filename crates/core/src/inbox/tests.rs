@@ -70,8 +70,12 @@ fn at_gate() -> TaskSeen {
 
 fn asking(urgency: Urgency, taint: Taint) -> TaskSeen {
     let options = vec!["keep".to_owned(), "drop".to_owned()];
-    let question =
-        Question { text: "Keep the old name?".to_owned(), default: options.first().cloned(), options, urgency };
+    let question = Question {
+        text: "Keep the old name?".to_owned(),
+        default: options.first().cloned(),
+        options,
+        urgency,
+    };
     let asked = QuestionSeen { session: SESSION, seq: Seq(5), at: ago(60_000), question };
     TaskSeen { questions: vec![asked], taint, ..task(1, "Mend the login") }
 }
@@ -97,7 +101,10 @@ fn a_gate_is_one_entry_with_the_commands_that_answer_it() {
     assert_eq!((entry.kind, entry.urgency, entry.text.as_str()), (Kind::Gate, Urgency::Normal, "Merge it?"));
     assert_eq!(
         commands,
-        [format!("longhaul inbox approve {}", entry.id), format!("longhaul inbox reject {} --because TEXT", entry.id)]
+        [
+            format!("longhaul inbox approve {}", entry.id),
+            format!("longhaul inbox reject {} --because TEXT", entry.id)
+        ]
     );
     assert_eq!((entry.session, entry.gate), (Some(SESSION), Some(NodeId(Seq(12)))));
 }
@@ -132,10 +139,22 @@ fn a_question_is_as_urgent_as_it_says_unless_its_goal_comes_from_outside() {
 #[test]
 fn each_way_not_to_go_on_is_an_entry_of_its_own() {
     for (state, kind, title) in [
-        (TaskState::Waits(Outcome::Parked(why("budget_money"))), Kind::Budget, "Out of budget: Mend the login"),
-        (TaskState::Waits(Outcome::Blocked(why("attempts_used_up"))), Kind::Blocked, "Blocked: Mend the login"),
+        (
+            TaskState::Waits(Outcome::Parked(why("budget_money"))),
+            Kind::Budget,
+            "Out of budget: Mend the login",
+        ),
+        (
+            TaskState::Waits(Outcome::Blocked(why("attempts_used_up"))),
+            Kind::Blocked,
+            "Blocked: Mend the login",
+        ),
         (TaskState::Waits(Outcome::Parked(why("review_required"))), Kind::Blocked, "Blocked: Mend the login"),
-        (TaskState::Over(Outcome::CouldNot(why("auth"))), Kind::CouldNot, "Could not be done: Mend the login"),
+        (
+            TaskState::Over(Outcome::CouldNot(why("auth"))),
+            Kind::CouldNot,
+            "Could not be done: Mend the login",
+        ),
         (TaskState::Over(Outcome::Failed(why("stuck"))), Kind::Failed, "Failed: Mend the login"),
     ] {
         let entry = one(stands(state));
@@ -157,10 +176,8 @@ fn more_money_is_given_where_it_is_short() {
 #[test]
 fn what_goes_on_by_itself_or_was_ended_by_a_person_is_no_entry() {
     let limit = Halted { goes_on_at: Some(Timestamp(NOW.0 + 1)), ..halted().unwrap() };
-    let waits = TaskSeen {
-        halted: Some(limit),
-        ..stands(TaskState::Waits(Outcome::Parked(why("usage_limit"))))
-    };
+    let waits =
+        TaskSeen { halted: Some(limit), ..stands(TaskState::Waits(Outcome::Parked(why("usage_limit")))) };
     let cancelled = stands(TaskState::Over(Outcome::Cancelled { by: "ada".into(), because: None }));
     let ending = TaskSeen { state: TaskState::Ending, ..at_gate() };
     assert_eq!(told(vec![waits, cancelled, ending, task(2, "x"), stands(TaskState::Queued)]), []);
@@ -168,10 +185,8 @@ fn what_goes_on_by_itself_or_was_ended_by_a_person_is_no_entry() {
 
 #[test]
 fn a_result_is_told_for_a_week_and_only_of_what_we_did() {
-    let done = |delivered| TaskSeen {
-        delivered,
-        ..stands(TaskState::Over(Outcome::Completed { reason: None }))
-    };
+    let done =
+        |delivered| TaskSeen { delivered, ..stands(TaskState::Over(Outcome::Completed { reason: None })) };
     let entry = one(done(Delivered::Merged));
     assert_eq!((entry.title.as_str(), entry.urgency), ("Merged: Mend the login", Urgency::Low));
     assert_eq!(one(done(Delivered::Pull)).text, "completed; the change is in a pull request");
@@ -238,10 +253,8 @@ fn the_most_urgent_comes_first_then_what_is_decided_then_what_only_tells() {
         id: TaskId::from_bytes([7; 8]),
         ..stands(TaskState::Over(Outcome::Completed { reason: None }))
     };
-    let failed = TaskSeen {
-        id: TaskId::from_bytes([8; 8]),
-        ..stands(TaskState::Over(Outcome::Failed(why("stuck"))))
-    };
+    let failed =
+        TaskSeen { id: TaskId::from_bytes([8; 8]), ..stands(TaskState::Over(Outcome::Failed(why("stuck")))) };
     let all = Seen { troubles: vec![trouble], ..seen(vec![done, failed, at_gate()]) };
     let kinds: Vec<Kind> = entries(&all).into_iter().map(|entry| entry.kind).collect();
     assert_eq!(kinds, [Kind::Trouble, Kind::Gate, Kind::Failed, Kind::Result]);

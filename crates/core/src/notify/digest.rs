@@ -72,7 +72,8 @@ pub(super) fn is_too_late(moment: Timestamp, now: Timestamp) -> bool {
 fn time_of_day(text: &str) -> Option<Time> {
     let (hours, minutes) = text.split_once(':')?;
     let number = |digits: &str| -> Option<i8> {
-        (digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit())).then(|| digits.parse().ok())?
+        (digits.len() == 2 && digits.bytes().all(|byte| byte.is_ascii_digit()))
+            .then(|| digits.parse().ok())?
     };
     Time::new(number(hours)?, number(minutes)?, 0, 0).ok()
 }

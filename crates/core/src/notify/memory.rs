@@ -91,7 +91,8 @@ impl Memory {
 
     /// Whether it was tried to tell of an entry in this way.
     pub(super) fn was_tried(&self, way: &str, entry: &str) -> bool {
-        let tells_of_it = |failing: &Failing| failing.way == way && failing.entries.iter().any(|one| one == entry);
+        let tells_of_it =
+            |failing: &Failing| failing.way == way && failing.entries.iter().any(|one| one == entry);
         self.failures.0.values().any(tells_of_it)
     }
 
@@ -117,7 +118,9 @@ impl Memory {
         // An earlier message about less than this is not tried any more.
         let told = self.told.entry(way.clone()).or_default();
         let is_settled = |failing: &Failing| {
-            failing.way == way && !failing.entries.is_empty() && failing.entries.iter().all(|one| told.contains(one))
+            failing.way == way
+                && !failing.entries.is_empty()
+                && failing.entries.iter().all(|one| told.contains(one))
         };
         self.failures.0.retain(|_, failing| !is_settled(failing));
         facts

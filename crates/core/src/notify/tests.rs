@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-
 use super::*;
 use crate::inbox::{Kind, Severity, Trouble};
 
@@ -129,7 +128,11 @@ fn a_digest_is_due_once_a_day_at_its_time_in_its_zone() {
     let before = Timestamp(NOW.0 - 90 * 60 * 1000);
     let mut memory = Memory::recall([], Failures::default(), before);
     let text = |_| "all is well".to_owned();
-    assert_eq!(digests(rules, &memory, before, text), [], "nothing from before the first look is made up for");
+    assert_eq!(
+        digests(rules, &memory, before, text),
+        [],
+        "nothing from before the first look is made up for"
+    );
     let sent = digests(rules, &memory, NOW, text);
     assert_eq!(sent[0].about, About::Digest(Timestamp(NOW.0 - HOUR)), "08:00 in Berlin is 07:00 in UTC");
     let facts = memory.delivered(&sent[0]);
@@ -137,7 +140,11 @@ fn a_digest_is_due_once_a_day_at_its_time_in_its_zone() {
     let memory = Memory::recall(record, Failures::default(), Timestamp(NOW.0 + 30 * HOUR));
     assert_eq!(digests(rules, &memory, Timestamp(NOW.0 + 22 * HOUR), text), []);
     assert_eq!(digests(rules, &memory, Timestamp(NOW.0 + 24 * HOUR), text).len(), 1);
-    assert_eq!(digests(rules, &memory, Timestamp(NOW.0 + 36 * HOUR), text), [], "one that is so late is left out");
+    assert_eq!(
+        digests(rules, &memory, Timestamp(NOW.0 + 36 * HOUR), text),
+        [],
+        "one that is so late is left out"
+    );
 }
 
 #[test]
@@ -145,8 +152,9 @@ fn the_days_on_which_clocks_change_have_one_digest_each() {
     // Clocks in Berlin go forward at 02:00 on 2026-03-29 and back at 03:00 on 2026-10-25.
     let digest = Digest::read("02:30", Some("Europe/Berlin"), None).unwrap();
     for first in [1_774_569_600_000, 1_792_713_600_000] {
-        let mut moments: Vec<Timestamp> =
-            (0..5 * 24 * 4).filter_map(|quarter| digest.newest(Timestamp(first + quarter * HOUR / 4))).collect();
+        let mut moments: Vec<Timestamp> = (0..5 * 24 * 4)
+            .filter_map(|quarter| digest.newest(Timestamp(first + quarter * HOUR / 4)))
+            .collect();
         moments.dedup();
         assert_eq!(moments.len(), 6, "five days, and the one before: {moments:?}");
     }

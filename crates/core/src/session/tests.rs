@@ -434,7 +434,11 @@ fn what_is_told_is_heard_later_by_who_has_no_step_and_takes_up_nothing() {
     let reasons = vec![Reason::new("budget_money", "it costs too much", "give it more")];
     let mut parked = history.clone();
     parked.extend(session(&history).decide(Command::Park { epoch: Epoch(1), reasons, waits: None }).unwrap());
-    assert_eq!(session(&parked).decide(tell()), Ok(vec![steered(2)]), "it stays parked, and hears it when it goes on");
+    assert_eq!(
+        session(&parked).decide(tell()),
+        Ok(vec![steered(2)]),
+        "it stays parked, and hears it when it goes on"
+    );
     history.push(finished(2, FIRST, None));
     assert_eq!(session(&history).decide(tell()), Err(Rejection::NobodyListens));
 }

@@ -10,13 +10,19 @@ pub enum InboxError {
     NoSuch(String),
     #[error("several entries of the inbox fit `{text}`: {fitting}; name one by its id")]
     Ambiguous { text: String, fitting: String },
-    #[error("`{id}` is no gate but {what}, so there is nothing to approve or reject; `longhaul inbox show {id}` says what can be done")]
+    #[error(
+        "`{id}` is no gate but {what}, so there is nothing to approve or reject; `longhaul inbox show {id}` says what can be done"
+    )]
     NoGate { id: String, what: &'static str },
     #[error("`{id}` takes no reply: {because}; `longhaul inbox show {id}` says what can be done")]
     TakesNoWords { id: String, because: &'static str },
-    #[error("`{id}` is not taken from the list by a word: {because}; `longhaul inbox show {id}` says what can be done")]
+    #[error(
+        "`{id}` is not taken from the list by a word: {because}; `longhaul inbox show {id}` says what can be done"
+    )]
     NotSettledByWord { id: String, because: &'static str },
-    #[error("`{id}` is about a session from before there were tasks, and there is nowhere to put your word on record")]
+    #[error(
+        "`{id}` is about a session from before there were tasks, and there is nowhere to put your word on record"
+    )]
     WithoutTask { id: String },
 }
 

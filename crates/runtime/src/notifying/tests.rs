@@ -155,7 +155,10 @@ fn server(statuses: &'static [&'static str]) -> (String, mpsc::Receiver<(String,
 fn a_webhook_gets_json_with_an_id_and_its_address_is_told_nowhere() {
     let world = World::with("notify: [ { on: [trouble], webhook: $HOOK_URL } ]");
     let missing = world.look(NOW, 1);
-    assert_eq!(missing.failed[0].problem, "there is no secret `HOOK_URL`; run `longhaul secret set HOOK_URL`");
+    assert_eq!(
+        missing.failed[0].problem,
+        "there is no secret `HOOK_URL`; run `longhaul secret set HOOK_URL`"
+    );
     let (address, received) = server(&["500 Oops", "204 No Content"]);
     world.secret("HOOK_URL", &address);
     let later = Timestamp(NOW.0 + 60_000);
@@ -165,7 +168,10 @@ fn a_webhook_gets_json_with_an_id_and_its_address_is_told_nowhere() {
     assert!(first.0.starts_with("POST /hook?key="), "{first:?}");
     let arrived = world.look(Timestamp(later.0 + 120_000), 1);
     let second = received.recv().unwrap();
-    assert_eq!((second.1["id"].as_str(), &second.1["id"]), (Some(arrived.delivered[0].as_str()), &first.1["id"]));
+    assert_eq!(
+        (second.1["id"].as_str(), &second.1["id"]),
+        (Some(arrived.delivered[0].as_str()), &first.1["id"])
+    );
     let kept = fs::read(world.folder.path().join("data/longhaul.db")).unwrap();
     let files = [kept, fs::read(world.system.places().undelivered()).unwrap()];
     assert!(files.iter().all(|bytes| !String::from_utf8_lossy(bytes).contains("hush-hush")));
@@ -178,7 +184,11 @@ fn a_digest_is_sent_once_a_day_whoever_is_restarted() {
     );
     assert_eq!(world.look(Timestamp(NOW.0 - HOUR), 1), Notified::default(), "it is not due");
     assert_eq!(world.look(NOW, 1).delivered.len(), 1);
-    assert!(world.file("told").starts_with("Tuesday, 17 November 2026\n0 changes were delivered"), "{}", world.file("told"));
+    assert!(
+        world.file("told").starts_with("Tuesday, 17 November 2026\n0 changes were delivered"),
+        "{}",
+        world.file("told")
+    );
     assert_eq!(world.look(NOW, 1), Notified::default());
     assert_eq!(world.look(Timestamp(NOW.0 + 24 * HOUR), 1).delivered.len(), 1);
 }

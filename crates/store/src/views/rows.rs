@@ -1,7 +1,7 @@
 //! The rows of the views, and how a decision changes them.
 
-mod costs;
 mod concerns;
+mod costs;
 mod driven;
 mod service;
 mod task;

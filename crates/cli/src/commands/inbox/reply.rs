@@ -39,7 +39,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
             let remark = match hearing {
                 Some(Hearing::NextTurn) => "the agent hears it with its next turn",
                 Some(Hearing::NextStep) => "the agent hears it with its next step",
-                None => "its agent is not ours or is gone, so nobody there hears it; it is on record for the task",
+                None => {
+                    "its agent is not ours or is gone, so nobody there hears it; it is on record for the task"
+                }
             };
             let remark = format!("answered with `{words}`; {remark}");
             (words, vec![remark])

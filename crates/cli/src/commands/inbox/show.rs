@@ -33,13 +33,16 @@ fn words(entry: &Entry) -> String {
     if let Some(default) = &entry.default {
         text += &lines(&format!("without an answer: {default}"), "  ");
     }
-    let subjects =
-        [entry.task.map(|task| format!("task {task}")), entry.session.map(|session| format!("session {session}"))];
+    let subjects = [
+        entry.task.map(|task| format!("task {task}")),
+        entry.session.map(|session| format!("session {session}")),
+    ];
     let subjects: Vec<String> = subjects.into_iter().flatten().collect();
     let about = format!("{} {}, {}", entry.kind.word(), entry.id, entry.urgency.word());
     text += &lines(&[vec![about], subjects].concat().join(", "), "");
     let until = entry.until.map(|until| format!(", until {}", moment::shown(&rfc3339(until))));
-    text += &lines(&format!("since {}{}", moment::shown(&rfc3339(entry.since)), until.unwrap_or_default()), "");
+    text +=
+        &lines(&format!("since {}{}", moment::shown(&rfc3339(entry.since)), until.unwrap_or_default()), "");
     for remedy in &entry.remedies {
         text += &lines(&format!("next: {}  # {}", remedy.command, remedy.does), "");
     }

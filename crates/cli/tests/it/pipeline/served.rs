@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Child;
 
 use longhaul_runtime::forge::{Forge as _, PullState};
-use longhaul_testkit::dice::Dice;
+use longhaul_testkit::Dice;
 use longhaul_testkit::{full, processes, seed};
 use serde_json::Value;
 
@@ -25,7 +25,8 @@ impl World {
         let cassette = self.home.join(format!("queued-{number}.yml"));
         fs::write(&cassette, adding(number).text()).unwrap();
         let (cassette, goal) = (cassette.display().to_string(), format!("Add number {number}"));
-        let words = ["queue", "add", &goal, "--pipeline", "lh.pipeline.quick", "--cassette", &cassette, "--json"];
+        let words =
+            ["queue", "add", &goal, "--pipeline", "lh.pipeline.quick", "--cassette", &cassette, "--json"];
         let added = self.home.run(&words).inside("till").go().succeeded();
         added.rows()[0]["id"].as_str().unwrap().to_owned()
     }

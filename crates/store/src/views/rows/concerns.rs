@@ -2,9 +2,7 @@
 //! how far its change got.
 
 use longhaul_core::question::Question;
-use longhaul_events::{
-    Content, DeliveryAct, DeliveryFact, NodeId, ReportKind, Seq, SessionEvent, Timestamp,
-};
+use longhaul_events::{Content, DeliveryAct, DeliveryFact, NodeId, ReportKind, Seq, SessionEvent, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -63,7 +61,9 @@ impl Concerns {
                 let question = match report {
                     Content::Inline(report) => Question::read(report),
                     // Only earlier releases took one that is so long.
-                    Content::Blob(blob) => Question::read(&json!({ "question": format!("({} bytes)", blob.bytes) })),
+                    Content::Blob(blob) => {
+                        Question::read(&json!({ "question": format!("({} bytes)", blob.bytes) }))
+                    }
                 };
                 self.ask(QuestionRow { seq, at, node: *node, question });
             }
@@ -129,8 +129,8 @@ const fn reached(act: DeliveryAct) -> Reached {
 
 #[cfg(test)]
 mod tests {
-    use longhaul_events::{CloseOutcome, Reason, StepId};
     use super::*;
+    use longhaul_events::{CloseOutcome, Reason, StepId};
 
     fn after(events: &[SessionEvent]) -> Concerns {
         let mut concerns = Concerns::default();
@@ -149,7 +149,14 @@ mod tests {
     fn parked() -> SessionEvent {
         let (node, step) = (NodeId(Seq(1)), StepId("look".into()));
         let reasons = vec![Reason::new("stuck", "it only talks", "say something")];
-        SessionEvent::Parked { node, after: None, step, reasons, place: longhaul_events::Place::default(), waits: None }
+        SessionEvent::Parked {
+            node,
+            after: None,
+            step,
+            reasons,
+            place: longhaul_events::Place::default(),
+            waits: None,
+        }
     }
 
     #[test]
@@ -164,8 +171,9 @@ mod tests {
     fn questions_are_kept_up_to_a_number_old_ones_too() {
         let all = after(&[asked(1, json!({ "question": "Old?", "options": ["a"] }))]);
         assert_eq!((all.questions.len(), all.questions[0].question.text.as_str()), (1, "Old?"));
-        let many: Vec<SessionEvent> =
-            (0..30).map(|number| asked(1, json!({ "question": number.to_string(), "default": "a" }))).collect();
+        let many: Vec<SessionEvent> = (0..30)
+            .map(|number| asked(1, json!({ "question": number.to_string(), "default": "a" })))
+            .collect();
         let kept = after(&many);
         assert_eq!((kept.questions.len(), kept.questions[0].question.text.as_str()), (20, "10"));
     }
