@@ -3,6 +3,7 @@
 use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::time::{Duration, Instant};
 
+use longhaul_agent::tools;
 use longhaul_agent::{Asker, Compaction, Fault, Means, Silence, Turn, TurnRequest};
 use longhaul_core::cassette::{Asked, Order, Usage};
 use longhaul_core::conversation::Conversation;
@@ -16,6 +17,7 @@ use super::agent::{Driving, Hands, elapsed};
 use super::limits::{self, estimate};
 use crate::commands::Commands;
 use crate::error::{DrivenError, Error};
+use crate::leaf;
 
 /// What came of asking for a turn.
 pub(super) enum Reply {
@@ -160,7 +162,7 @@ impl Driving<'_> {
                     Account::Bills => 0,
                 };
                 let spending = Spending { ms: elapsed(start), cost_micros, account: self.account };
-                let mut acts = answered(turn, answer, &spending);
+                let mut acts = answered(turn, clean_names(hands.commands, answer), &spending);
                 Ok(if has_left { Reply::Left(acts.swap_remove(0)) } else { Reply::Came(acts) })
             }
             // It had done what it was asked for before it failed.
@@ -217,6 +219,16 @@ struct Spending {
 
 const fn tokens(usage: Usage) -> TokenCount {
     TokenCount { input: usage.input, output: usage.output }
+}
+
+/// A tool that nobody has may be called anything, by a secret too. Names of our own are not text of anybody.
+fn clean_names(commands: &Commands, mut answer: Turn) -> Turn {
+    let is_ours =
+        |name: &str| tools::find(name).is_some() || leaf::TOOLS.iter().any(|tool| tool.name == name);
+    for call in answer.calls.iter_mut().filter(|call| !is_ours(&call.tool)) {
+        call.tool = commands.scrubbed(&call.tool);
+    }
+    answer
 }
 
 /// The answer first, then what has to be said about it.

@@ -45,10 +45,10 @@ fn a_secret_is_in_no_line_no_span_and_no_figure_wherever_it_was_said() {
         2 => Answer::call("read", &json!({ "path": format!("/{CANARY}/{CANARY}") })),
         _ => Answer::say(CANARY).and_call("complete_step", &json!({ "notes": format!("It is {CANARY}.") })),
     });
-    let text = format!(
-        "longhaul: 1\nid: team.fix\nname: {CANARY}\nversion: 1.0.0\nsteps:\n  - {{ id: look, prompt: 'Use {CANARY}.' }}\n"
-    );
-    workflow(&world.home, "team.fix.yml", &text);
+    // A workflow that holds a secret is refused; what a goal brings into a prompt is not.
+    let text = "longhaul: 1\nid: team.fix\nname: Fix\nversion: 1.0.0\nvars:\n  goal: { type: string }\n\
+        steps:\n  - { id: look, prompt: 'Use {{goal}}.' }\n";
+    workflow(&world.home, "team.fix.yml", text);
     world.home.run(&["secret", "set", "DB_PASSWORD"]).stdin(CANARY).go().succeeded();
     let collector = Collector::start([]).unwrap();
     let goal = format!("fix {CANARY}");

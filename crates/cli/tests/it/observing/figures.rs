@@ -70,7 +70,7 @@ fn heavy_the_reader_of_prometheus_reads_what_is_told() {
     };
     assert_eq!(family("longhaul_intake")[1], "counter");
     let sample = &family("longhaul_intake")[3][0];
-    assert_eq!((&sample[1]["trigger"], &sample[2]), (&"a \"b\"\\c\nd".into(), &5.0.into()));
+    assert_eq!((&sample[1]["trigger"], &sample[2]), (&"a \"b\"\\c\nd".into(), &5.into()));
     assert_eq!(family("longhaul_daemon_uptime_seconds")[3][0][2], 1.5);
     assert_eq!(family("longhaul_tokens")[3].as_array().unwrap().len(), 2);
     let helped =

@@ -66,7 +66,7 @@ fn a_runner_writes_what_it_does_though_nobody_asked_and_what_was_said_is_not_in_
         assert!(row["process"].as_str().unwrap().starts_with("runner-"), "{row:#}");
     }
     let call = rows.iter().find(|row| row["message"] == "a call has ended").unwrap();
-    assert_eq!((&call["fields"]["tool"], &call["fields"]["exit"]), (&"bash".into(), &"3".into()), "{call:#}");
+    assert_eq!((&call["fields"]["tool"], &call["fields"]["exit"]), (&"bash".into(), &3.into()), "{call:#}");
     assert_eq!(call["task"], one(&home.longhaul(&["task", "list", "--all", "--json"]))["id"]);
     let times: Vec<&str> = rows.iter().map(|row| row["time"].as_str().unwrap()).collect();
     assert!(times.is_sorted(), "{times:?}");
