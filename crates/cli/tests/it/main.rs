@@ -38,6 +38,7 @@ mod support;
 mod takeover;
 mod task;
 mod terminal;
+mod trigger;
 mod trust;
 mod usage;
 mod verification;
