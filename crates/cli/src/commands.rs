@@ -35,6 +35,7 @@ mod status;
 mod stop;
 mod task;
 mod tell;
+mod trigger;
 mod workflow;
 mod workspace;
 mod worktree;
@@ -85,6 +86,8 @@ pub(crate) enum Command {
     Session(session::Command),
     #[command(subcommand)]
     Gate(gate::Command),
+    #[command(subcommand, hide = true)]
+    Trigger(trigger::Command),
     #[command(hide = true)]
     Tell(tell::Args),
     #[command(hide = true)]
@@ -152,6 +155,7 @@ impl Command {
             Self::Workspace(command) => command.run(context),
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),
+            Self::Trigger(command) => command.run(context),
             Self::Stop(args) => stop::run(context, args),
             Self::Spawn(args) => spawn::run(context, args),
             Self::Await(args) => await_::run(context, args),

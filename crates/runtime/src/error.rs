@@ -22,6 +22,7 @@ use crate::agents::AddingError;
 use crate::forge::ForgeError;
 use crate::places::Homeless;
 use crate::secrets::SecretsError;
+use crate::triggers::TriggerError;
 use crate::workflows::Problem;
 use crate::worktrees::WorktreeError;
 
@@ -181,6 +182,8 @@ pub enum Error {
     NeverHandedOut { session: SessionId, step: String, steps: String },
     #[error(transparent)]
     Workflow(#[from] Problem),
+    #[error(transparent)]
+    Trigger(#[from] TriggerError),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
     UnknownStream(String),
 }
@@ -244,6 +247,7 @@ impl Error {
             Self::BadAnswer(_) => "E0603",
             Self::Superseded | Self::NeverHandedOut { .. } => "E0204",
             Self::Workflow(problem) => problem.code(),
+            Self::Trigger(error) => error.code(),
             Self::Sandboxed(
                 longhaul_exec::Error::Sandbox { .. }
                 | longhaul_exec::Error::SandboxPath { .. }
@@ -294,6 +298,7 @@ impl Error {
             | Self::TooManyConflicts => Kind::Conflict,
             Self::Budget(error) => budget_kind(error),
             Self::Workflow(problem) => problem.kind(),
+            Self::Trigger(error) => error.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Task(error) => error.kind(),

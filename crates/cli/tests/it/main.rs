@@ -40,6 +40,7 @@ mod support;
 mod takeover;
 mod task;
 mod terminal;
+mod trigger;
 mod trust;
 mod usage;
 mod verification;
