@@ -12,6 +12,7 @@ mod children;
 mod clock;
 mod commands;
 mod config;
+pub mod control;
 mod coordinating;
 mod delivery;
 mod demo;
