@@ -29,6 +29,7 @@ mod session;
 mod spawn;
 mod stop;
 mod task;
+mod trigger;
 mod workflow;
 mod workspace;
 mod worktree;
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Session(session::Command),
     #[command(subcommand)]
     Gate(gate::Command),
+    #[command(subcommand, hide = true)]
+    Trigger(trigger::Command),
     #[command(hide = true)]
     Stop(stop::Args),
     #[command(hide = true)]
@@ -133,6 +136,7 @@ impl Command {
             Self::Workspace(command) => command.run(context),
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),
+            Self::Trigger(command) => command.run(context),
             Self::Stop(args) => stop::run(context, args),
             Self::Spawn(args) => spawn::run(context, args),
             Self::Await(args) => await_::run(context, args),

@@ -20,6 +20,7 @@ use crate::agents::AddingError;
 use crate::forge::ForgeError;
 use crate::places::Homeless;
 use crate::secrets::SecretsError;
+use crate::triggers::TriggerError;
 use crate::workflows::Problem;
 use crate::worktrees::WorktreeError;
 
@@ -177,6 +178,8 @@ pub enum Error {
     NeverHandedOut { session: SessionId, step: String, steps: String },
     #[error(transparent)]
     Workflow(#[from] Problem),
+    #[error(transparent)]
+    Trigger(#[from] TriggerError),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
     UnknownStream(String),
 }
@@ -240,6 +243,7 @@ impl Error {
             Self::BadAnswer(_) => "E0603",
             Self::Superseded | Self::NeverHandedOut { .. } => "E0204",
             Self::Workflow(problem) => problem.code(),
+            Self::Trigger(error) => error.code(),
             Self::Sandboxed(
                 longhaul_exec::Error::Sandbox { .. }
                 | longhaul_exec::Error::SandboxPath { .. }
@@ -289,6 +293,7 @@ impl Error {
             | Self::TooManyConflicts => Kind::Conflict,
             Self::Budget(error) => budget_kind(error),
             Self::Workflow(problem) => problem.kind(),
+            Self::Trigger(error) => error.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Task(error) => error.kind(),

@@ -65,6 +65,11 @@ impl Places {
         self.config.join("config.yml")
     }
 
+    /// The user's own triggers.
+    pub fn triggers(&self) -> PathBuf {
+        self.config.join("triggers.yml")
+    }
+
     /// The user's own workflows.
     pub fn workflows(&self) -> PathBuf {
         self.config.join("workflows")

@@ -134,7 +134,7 @@ impl Reader {
         Ok(self.workspace_rows()?.into_iter().map(view).collect())
     }
 
-    fn workspace_rows(&self) -> Result<Vec<WorkspaceRow>, Error> {
+    pub(crate) fn workspace_rows(&self) -> Result<Vec<WorkspaceRow>, Error> {
         Ok(self.views.workspaces(&*self.store)?)
     }
 

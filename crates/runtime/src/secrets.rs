@@ -15,7 +15,7 @@ use longhaul_core::scrub::Secret;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
 pub use keeping::{SecretChange, SecretSet, SecretWarning};
-pub(crate) use key::KeyOrigin;
+pub(crate) use key::{Key, KeyOrigin};
 
 use crate::error::Kind;
 

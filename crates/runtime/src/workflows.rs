@@ -17,7 +17,7 @@ mod start;
 pub use catalog::{Catalog, Checked, Entry, State};
 pub use file::{STDIN, Unreadable};
 pub use found::Origin;
-pub(crate) use found::trust_of;
+pub(crate) use found::{locate, trust_of};
 pub use new::{Created, NewWorkflow, Where, is_id};
 pub use problem::Problem;
 pub use references::exceeded;

@@ -3,7 +3,7 @@
 mod list;
 mod new;
 mod preview;
-mod report;
+pub(super) mod report;
 mod schema;
 mod show;
 mod source;

@@ -54,6 +54,16 @@ impl Source {
         Self { kind: Kind::Forge, name: format!("{place}#{number}") }
     }
 
+    /// A request that a trigger took.
+    pub fn webhook(trigger: &str) -> Self {
+        Self { kind: Kind::Webhook, name: trigger.to_owned() }
+    }
+
+    /// A tick of a trigger's schedule.
+    pub fn cron(trigger: &str) -> Self {
+        Self { kind: Kind::Cron, name: trigger.to_owned() }
+    }
+
     /// Whether it names one thing that is done once, so that a second task for it would be the same work twice. What a
     /// person types is new each time, and so is what a trigger finds.
     pub const fn is_one_thing(&self) -> bool {
@@ -111,6 +121,8 @@ mod tests {
             assert_eq!(text.parse::<Source>().unwrap().to_string(), text);
         }
         assert_eq!(Source::forge("/srv/shop.git", 12).to_string(), "forge:/srv/shop.git#12");
+        assert_eq!(Source::webhook("hook").to_string(), "webhook:hook");
+        assert_eq!(Source::cron("nightly"), "cron:nightly".parse().unwrap());
         for text in ["", "cli:x", "item", "item:", "goblin:1", "item:a b", "item:a\nb"] {
             assert!(text.parse::<Source>().is_err(), "{text:?}");
         }

@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 use super::compile::Syntax;
 use super::diagnostic::Diagnostic;
 
-/// The longest text of one workflow file.
+/// The longest text of one file.
 pub const MOST_BYTES: usize = 1 << 20;
 /// How deep values may lie in one another; the root is level one.
 pub const MOST_DEPTH: usize = 64;
@@ -49,6 +49,14 @@ pub struct Key {
 
 /// Reads a text. It stops at the first thing that is not of the syntax, and says where.
 pub fn parse(text: &str, syntax: Syntax) -> Result<Node, Diagnostic> {
+    parse_any(text, syntax)?.ok_or_else(|| {
+        Diagnostic::error(0..0, "the file is empty")
+            .fix("write a workflow; `longhaul workflow new` makes one")
+    })
+}
+
+/// The same for a text that may hold nothing, or nothing but comments.
+pub fn parse_any(text: &str, syntax: Syntax) -> Result<Option<Node>, Diagnostic> {
     if text.len() > MOST_BYTES {
         let message = format!("the file has {} bytes, and {MOST_BYTES} is the most", text.len());
         return Err(Diagnostic::error(0..0, message).fix("split it, or move long texts into references"));
@@ -58,14 +66,10 @@ pub fn parse(text: &str, syntax: Syntax) -> Result<Node, Diagnostic> {
     }
     let start = if text.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let mut limits = Limits { start, nodes: 0 };
-    let root = match syntax {
+    match syntax {
         Syntax::Yaml => yaml::parse(&text[start..], &mut limits),
         Syntax::Json => json::parse(&text[start..], &mut limits),
-    }?;
-    root.ok_or_else(|| {
-        Diagnostic::error(0..0, "the file is empty")
-            .fix("write a workflow; `longhaul workflow new` makes one")
-    })
+    }
 }
 
 /// Shared by the two syntaxes: where the text begins in the file, and what was counted so far.
@@ -107,7 +111,7 @@ fn check_text(text: &str, span: &Range<usize>) -> Result<(), Diagnostic> {
 }
 
 fn refuse_control(span: Range<usize>, control: char) -> Diagnostic {
-    let message = format!("the control character U+{:04X} is not allowed in a workflow file", control as u32);
+    let message = format!("the control character U+{:04X} is not allowed in a file", control as u32);
     Diagnostic::error(span, message).fix("take it out")
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// A finding as scripts get it.
 #[derive(Debug, Serialize)]
-pub(super) struct FindingRow {
+pub(in crate::commands) struct FindingRow {
     file: String,
     line: usize,
     column: usize,
@@ -18,7 +18,7 @@ pub(super) struct FindingRow {
 }
 
 impl FindingRow {
-    pub(super) fn of(path: &str, text: &str, diagnostic: &Diagnostic) -> Self {
+    pub(in crate::commands) fn of(path: &str, text: &str, diagnostic: &Diagnostic) -> Self {
         let report = Report::new(path, text, diagnostic);
         Self {
             file: report.path,
@@ -36,7 +36,7 @@ impl FindingRow {
 }
 
 /// A finding as people see it.
-pub(super) fn drawn(path: &str, text: &str, diagnostic: &Diagnostic) -> String {
+pub(in crate::commands) fn drawn(path: &str, text: &str, diagnostic: &Diagnostic) -> String {
     let path = terminal::visible(path);
     let level = match diagnostic.severity {
         Severity::Warning => Level::WARNING,

@@ -74,15 +74,15 @@ fn words_that_only_look_like_numbers_are_texts() {
 #[test]
 fn what_could_surprise_is_refused_in_yaml() {
     for (text, expected) in [
-        ("a: &x 1\n", "1:4 anchors are not part of a workflow file"),
-        ("a: *x\n", "1:4 aliases are not part of a workflow file"),
-        ("a: !!str 1\n", "1:4 tags are not part of a workflow file"),
+        ("a: &x 1\n", "1:4 anchors are not part of such a file"),
+        ("a: *x\n", "1:4 aliases are not part of such a file"),
+        ("a: !!str 1\n", "1:4 tags are not part of such a file"),
         ("a: 1\nb: 2\na: 3\n", "3:1 the key `a` stands twice in this map"),
         ("? [a]\n: b\n", "1:3 a list or map cannot be a key"),
-        ("a: 1\n---\nb: 2\n", "2:1 a second document begins here, and a workflow file holds one"),
-        ("a: \"x\\0y\"\n", "1:4 the control character U+0000 is not allowed in a workflow file"),
-        ("a: b\0c\n", "1:5 the control character U+0000 is not allowed in a workflow file"),
-        ("a: \"\\e[2J\"\n", "1:4 the control character U+001B is not allowed in a workflow file"),
+        ("a: 1\n---\nb: 2\n", "2:1 a second document begins here, and a file holds one"),
+        ("a: \"x\\0y\"\n", "1:4 the control character U+0000 is not allowed in a file"),
+        ("a: b\0c\n", "1:5 the control character U+0000 is not allowed in a file"),
+        ("a: \"\\e[2J\"\n", "1:4 the control character U+001B is not allowed in a file"),
         ("# nothing\n", "1:1 the file is empty"),
     ] {
         assert_eq!(refusal(text, Syntax::Yaml), expected, "{text:?}");
@@ -93,7 +93,7 @@ fn what_could_surprise_is_refused_in_yaml() {
 fn what_could_surprise_is_refused_in_json() {
     for (text, expected) in [
         ("{\"a\": 1,\n \"a\": 2}", "2:2 the key `a` stands twice in this map"),
-        ("{\"a\": \"x\\u0000y\"}", "1:7 the control character U+0000 is not allowed in a workflow file"),
+        ("{\"a\": \"x\\u0000y\"}", "1:7 the control character U+0000 is not allowed in a file"),
         ("{\"a\": 1,}", "1:8 this is not JSON: trailing commas are not allowed"),
         ("{\"a\": 1} // b", "1:10 this is not JSON: comments are not allowed"),
         ("{\"a\": 1\n", "1:1 this is not JSON: unterminated object"),

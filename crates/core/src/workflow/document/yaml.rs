@@ -86,7 +86,7 @@ impl Builder<'_> {
     fn start_document(&mut self, place: Range<usize>) -> Result<(), Diagnostic> {
         self.documents += 1;
         if self.documents > 1 {
-            let message = "a second document begins here, and a workflow file holds one";
+            let message = "a second document begins here, and a file holds one";
             return Err(Diagnostic::error(place, message).fix("move it into a file of its own"));
         }
         Ok(())
@@ -149,7 +149,7 @@ impl Builder<'_> {
 }
 
 fn refused(place: Range<usize>, what: &str) -> Diagnostic {
-    Diagnostic::error(place, format!("{what} are not part of a workflow file"))
+    Diagnostic::error(place, format!("{what} are not part of such a file"))
         .fix("write the value out; a text that begins with `&`, `*` or `!` needs quotes")
 }
 
