@@ -10,6 +10,7 @@ mod keeping;
 pub(crate) mod opaque;
 mod paying;
 pub(crate) mod queueing;
+pub(crate) mod receiving;
 mod replaying;
 mod serving;
 pub(crate) mod session;

@@ -22,6 +22,7 @@ mod error;
 pub mod forge;
 pub mod gateway;
 mod hiring;
+pub mod intake;
 pub mod leaf;
 pub mod maintenance;
 mod metering;

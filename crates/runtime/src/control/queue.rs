@@ -62,7 +62,7 @@ impl NewEntry {
             base: None,
             taint: Taint::Clean,
             labels: Vec::new(),
-            max_attempts: 3,
+            max_attempts: longhaul_core::trigger::MAX_ATTEMPTS,
         }
     }
 }
