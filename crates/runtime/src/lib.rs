@@ -14,6 +14,7 @@ mod commands;
 mod config;
 pub mod control;
 mod coordinating;
+mod daemon;
 mod delivery;
 mod demo;
 mod doctor;
@@ -73,6 +74,7 @@ pub use commands::walking::{
     Worth,
 };
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
+pub use daemon::{DAEMON, Daemon, DaemonOptions, Health};
 pub use demo::Demo;
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};

@@ -4,19 +4,22 @@
 
 use std::path::PathBuf;
 
-use longhaul_core::session::Session;
+use longhaul_core::session::{Rejection, Session};
 use longhaul_core::task::Task;
 use longhaul_core::workflow::Workflow;
-use longhaul_events::{Content, Orders, TaskId};
+use longhaul_events::{Content, Orders, TaskId, Urgency};
 use longhaul_git::secure_base;
 use serde_json::{Map, Value};
 
 use crate::commands::Commands;
 use crate::commands::task::TaskWish;
+use crate::daemon::DAEMON;
 use crate::driving::{Drive, Script, SetOff};
 use crate::error::{Error, TaskError};
 use crate::hiring::Assignee;
+use crate::runner::Whom;
 use crate::starting::NewWalk;
+use crate::stopping::Stop;
 use crate::system::System;
 use crate::walling::WantedWalls;
 use crate::workspaces::{self, Located};
@@ -48,6 +51,7 @@ impl System {
         here.orders_for(commands, &task, &start.workflow)?;
         let wish = TaskWish::Again { task: task.id, by: turn.by.clone(), because: turn.because.clone() };
         let brief = commands.told_before(&task)?;
+        self.end_attempts(commands, &task)?;
         let view = commands.start_session_under(session, &start, &wish, brief.as_deref())?;
         let mut drive = here.set_off_task(commands, &commands.load_session(session)?, Some(from))?;
         drive.warnings.splice(0..0, view.warnings);
@@ -65,6 +69,20 @@ impl System {
             None => self.standing_in(&place_of(&located)),
         };
         here.set_off_task(commands, session, from)
+    }
+
+    /// An attempt that was given up may still be open. It does not go on beside the new one; its files are kept.
+    fn end_attempts(&self, commands: &Commands, task: &Task) -> Result<(), Error> {
+        let reason = Some("another attempt is made".to_owned());
+        let stop = Stop { urgency: Urgency::Now, by: DAEMON.to_owned(), reason };
+        for id in &task.attempts {
+            match commands.request_stop(*id, &stop) {
+                Ok(()) => self.end(commands, *id, Whom::Everybody)?,
+                Err(Error::Session(Rejection::Closed) | Error::UnknownSession(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
     }
 
     fn set_off_task(

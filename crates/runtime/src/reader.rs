@@ -36,12 +36,14 @@ pub use agent::{AgentDid, ToldCall};
 pub use artifacts::Artifact;
 pub(crate) use family::Family;
 pub use gates::{Before, GateEntry, GateState};
+pub(crate) use living::holder;
 pub use living::{live_of, outcome_of};
 pub use progress::{ProgressBelow, ProgressTail};
 pub use ranking::{Ranked, clear_winner};
 pub use recording::RecordedRun;
 pub use story::{Branch, Happened, Ruled, StoryEntry, Telling};
 pub use tailing::StoryTail;
+pub(crate) use tasks::view as task_view;
 pub use tasks::{DamagedTask, Decided, TaskDecision, TaskView};
 pub use trusted::SinceTrusted;
 

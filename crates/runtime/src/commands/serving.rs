@@ -3,6 +3,7 @@
 use longhaul_core::service::{self, Command, Pause, Service, daemon_id};
 use longhaul_events::{DaemonEvent, DaemonId, Driver, Seq, StreamId, WorkspaceId};
 use longhaul_store::State;
+use longhaul_store::views::Board;
 
 use super::Commands;
 use crate::error::Error;
@@ -26,6 +27,19 @@ impl Aggregate for Service {
 }
 
 impl Commands {
+    /// All rows of the views in memory, for whoever watches all the time.
+    pub(crate) fn board(&self) -> Result<Board, Error> {
+        match &self.views {
+            Some(views) => Ok(Board::load(views, &*self.recorder.log)?),
+            None => Ok(Board::default()),
+        }
+    }
+
+    /// Brings them up to date, and names the streams that changed.
+    pub(crate) fn follow_board(&self, board: &mut Board) -> Result<Vec<StreamId>, Error> {
+        Ok(board.follow(&*self.recorder.log)?)
+    }
+
     /// The daemon of this machine.
     pub fn daemon(&self) -> DaemonId {
         // Not what tells processes apart: that changes with every boot, and a pause lasts longer.

@@ -43,7 +43,7 @@ fn halt(row: &SessionRow) -> Halt<'_> {
 }
 
 /// Of a process on another machine only the lease tells.
-fn holder(row: &SessionRow, now: Timestamp) -> Holder {
+pub(crate) fn holder(row: &SessionRow, now: Timestamp) -> Holder {
     let Some(driver) = &row.driver else { return Holder::Nobody };
     let is_late = row.driven.held_until.is_some_and(|until| until < now);
     match (is_dead(driver), is_alive(driver), is_late) {

@@ -169,7 +169,8 @@ impl Reader {
     }
 }
 
-fn view(row: TaskRow, sessions: &[SessionRow]) -> Result<TaskView, DamagedTask> {
+/// A task with those of the sessions that are its own.
+pub(crate) fn view(row: TaskRow, sessions: &[SessionRow]) -> Result<TaskView, DamagedTask> {
     let TaskRow { id, goal, task, opened_at, updated_at, damage, .. } = row;
     if let Some(problem) = damage {
         return Err(DamagedTask { id, problem });

@@ -141,7 +141,7 @@ pub(crate) fn is_driven(session: &Session) -> bool {
     session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver))
 }
 
-pub(super) fn this_process() -> Driver {
+pub(crate) fn this_process() -> Driver {
     Driver { host: this_host(), process: std::process::id(), started: longhaul_exec::started_ticks() }
 }
 

@@ -13,6 +13,7 @@ use crate::commands::walking::StartSession;
 use crate::driving::{Drive, SetOff};
 use crate::error::{Error, TaskError};
 use crate::forge::ForgeError;
+use crate::queueing::Turn;
 use crate::reader::TaskView;
 use crate::starting::NewWalk;
 use crate::stopping::Stop;
@@ -40,6 +41,11 @@ impl System {
     ) -> Result<Again, Error> {
         terminal::refuse_agents()?;
         super::check_because(because)?;
+        if view.state == TaskState::Queued || (view.task.attempts.is_empty() && view.task.orders.is_some()) {
+            let (by, because) = (terminal::user_name(), because.map(str::to_owned));
+            let drive = self.start_queued(commands, &Turn { task: view.id, by, because })?;
+            return Ok(Again::Driven(drive));
+        }
         let before = view.root.as_ref().ok_or(TaskError::NoSuch(view.id.to_string()))?;
         self.refuse_elsewhere(view)?;
         let last = commands.load_session(before.id)?;

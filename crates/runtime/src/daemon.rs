@@ -1,0 +1,266 @@
+//! The daemon: takes tasks in their turn, sees to it that what should run does, and hands to people what it cannot.
+//!
+//! It hosts no session. Each has a runner, a process of its own that outlives the daemon; all that the daemon knows is in
+//! the log, so one that is killed loses nothing, and the next one looks and goes on.
+
+mod found;
+mod known;
+mod line;
+mod starting;
+mod supervising;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use longhaul_core::queue::Plan;
+use longhaul_events::Timestamp;
+use longhaul_store::watch::Watcher;
+
+use crate::commands::Commands;
+use crate::error::Error;
+use crate::runner::this_process;
+use crate::system::System;
+use known::Known;
+use line::Line;
+use starting::Starters;
+use supervising::Supervision;
+
+/// Who acts where a person would otherwise be named.
+pub const DAEMON: &str = "daemon";
+
+/// How often it looks without having been told, while something runs. A process that died tells nobody.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// The same while nothing does.
+const REST: Duration = Duration::from_secs(2);
+/// One that did not look for so long is stuck.
+const STUCK: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Clone, Copy)]
+pub struct DaemonOptions {
+    pub version: &'static str,
+}
+
+/// Whether a daemon does its work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Health {
+    Well,
+    /// It starts nothing new and ends when what runs has ended.
+    Draining,
+    Unwell {
+        because: String,
+    },
+}
+
+/// A daemon that serves.
+#[derive(Debug)]
+pub struct Daemon {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// What the loop and those who ask it share.
+#[derive(Debug)]
+struct Shared {
+    system: System,
+    commands: Commands,
+    wish: AtomicU8,
+    born: Instant,
+    /// In milliseconds since it was born.
+    looked: AtomicU64,
+    trouble: Mutex<Option<String>>,
+    plan: Mutex<Option<Arc<Plan>>>,
+}
+
+/// What is wanted of the loop. The later one is the more urgent.
+const SERVE: u8 = 0;
+const DRAIN: u8 = 1;
+const STOP: u8 = 2;
+
+impl Daemon {
+    /// Looks at what there is and begins to serve. Whoever calls holds the lock that there is one of.
+    pub fn start(system: System, options: DaemonOptions) -> Result<Arc<Self>, Error> {
+        let commands = system.commands()?;
+        let shared = Arc::new(Shared {
+            system,
+            commands,
+            wish: AtomicU8::new(SERVE),
+            born: Instant::now(),
+            looked: AtomicU64::new(0),
+            trouble: Mutex::new(None),
+            plan: Mutex::new(None),
+        });
+        let round = Round::new(Arc::clone(&shared))?;
+        shared.commands.service_started(this_process(), options.version)?;
+        let thread = std::thread::Builder::new().name("daemon".to_owned());
+        let no_thread = |source| Error::ReadFile { path: "a thread".into(), source };
+        let thread = thread.spawn(move || serve(round)).map_err(no_thread)?;
+        Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
+    }
+
+    pub fn health(&self) -> Health {
+        self.shared.health()
+    }
+
+    /// What the queue looked like when it was last planned.
+    pub fn plan(&self) -> Option<Arc<Plan>> {
+        lock(&self.shared.plan).clone()
+    }
+
+    /// Starts nothing new, and ends when what runs has ended.
+    pub fn drain(&self) {
+        self.shared.wish.fetch_max(DRAIN, Ordering::Relaxed);
+    }
+
+    /// Ends the loop. What runs goes on by itself.
+    pub fn stop(&self) {
+        self.shared.wish.fetch_max(STOP, Ordering::Relaxed);
+        self.wait();
+    }
+
+    /// Returns when the loop has ended.
+    pub fn wait(&self) {
+        if let Some(thread) = lock(&self.thread).take() {
+            // What it died of is in the log.
+            let _ = thread.join();
+        }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        lock(&self.thread).as_ref().is_none_or(JoinHandle::is_finished)
+    }
+
+    pub fn system(&self) -> &System {
+        &self.shared.system
+    }
+
+    pub fn commands(&self) -> &Commands {
+        &self.shared.commands
+    }
+}
+
+impl Shared {
+    fn health(&self) -> Health {
+        let looked = Duration::from_millis(self.looked.load(Ordering::Relaxed));
+        let silent = self.born.elapsed().saturating_sub(looked);
+        if silent > STUCK {
+            return Health::Unwell { because: format!("it has not looked for {} s", silent.as_secs()) };
+        }
+        match lock(&self.trouble).clone() {
+            Some(because) => Health::Unwell { because },
+            None if self.wish.load(Ordering::Relaxed) == DRAIN => Health::Draining,
+            None => Health::Well,
+        }
+    }
+
+    fn beat(&self) {
+        let ms = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.looked.store(ms, Ordering::Relaxed);
+    }
+
+    fn now(&self) -> Timestamp {
+        self.commands.now()
+    }
+}
+
+/// Everything that the loop keeps between two looks.
+struct Round {
+    shared: Arc<Shared>,
+    watcher: Watcher,
+    known: Known,
+    supervision: Supervision,
+    line: Line,
+    starters: Starters,
+}
+
+fn serve(mut round: Round) {
+    loop {
+        let shared = Arc::clone(&round.shared);
+        shared.beat();
+        // One thing that is broken must not keep all others from going on.
+        let looked = catch_unwind(AssertUnwindSafe(|| round.look()));
+        let trouble = match looked {
+            Ok(Ok(())) => None,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("a look of the daemon panicked; see its log".to_owned()),
+        };
+        if let Some(because) = &trouble {
+            tracing::error!(%because, "the daemon could not look at everything");
+        }
+        *lock(&shared.trouble) = trouble;
+        if round.is_over() {
+            break;
+        }
+        let rest = if round.known.has_running() || round.starters.is_busy() { LOOK_EVERY } else { REST };
+        if round.watcher.wait(round.until_due(rest)).is_err() {
+            // A store that was replaced is opened anew by the next look.
+            std::thread::sleep(LOOK_EVERY); // tidy: nothing tells when a store can be opened again
+        }
+    }
+    if let Err(error) = round.shared.commands.service_stopped("it was asked to") {
+        tracing::warn!(%error, "could not put on record that the daemon ended");
+    }
+}
+
+impl Round {
+    fn new(shared: Arc<Shared>) -> Result<Self, Error> {
+        let places = shared.system.places();
+        let watcher = Watcher::listening(&places.data, &places.poke_socket())?;
+        let known = Known::load(&shared.commands)?;
+        let (supervision, line) = (Supervision::default(), Line::default());
+        Ok(Self { starters: Starters::new(Arc::clone(&shared)), shared, watcher, known, supervision, line })
+    }
+
+    /// Takes in what is new, sees to what should run, and starts whose turn it is.
+    fn look(&mut self) -> Result<(), Error> {
+        let now = self.shared.now();
+        self.starters.collect(&mut self.line, now);
+        self.known.follow(&self.shared.commands)?;
+        self.supervision.look(&self.shared, &self.known, &mut self.starters, now);
+        // What was just put on record counts for whose turn it is.
+        self.known.follow(&self.shared.commands)?;
+        if self.shared.wish.load(Ordering::Relaxed) == SERVE {
+            let plan = self.line.plan(&self.shared, &self.known, &self.starters, now)?;
+            for start in &plan.start {
+                self.starters.start(start.task, start.because.to_string());
+            }
+            for HandOverOf { task, because } in hand_overs(&plan) {
+                if let Err(error) = self.shared.commands.hand_over(task, &because, DAEMON) {
+                    tracing::warn!(%error, %task, "could not hand a task over");
+                }
+            }
+            *lock(&self.shared.plan) = Some(Arc::new(plan));
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        match self.shared.wish.load(Ordering::Relaxed) {
+            SERVE => false,
+            DRAIN => !self.known.has_running() && !self.starters.is_busy(),
+            _ => !self.starters.is_busy(),
+        }
+    }
+
+    /// How long to wait at most: until something is due.
+    fn until_due(&self, rest: Duration) -> Duration {
+        let now = self.shared.now();
+        let due = [self.supervision.next_due(), self.line.next_due()].into_iter().flatten().min();
+        due.map_or(rest, |due| rest.min(Duration::from_millis(due.since_ms(now).max(10))))
+    }
+}
+
+struct HandOverOf {
+    task: longhaul_events::TaskId,
+    because: String,
+}
+
+fn hand_overs(plan: &Plan) -> impl Iterator<Item = HandOverOf> {
+    plan.hand_over.iter().map(|one| HandOverOf { task: one.task, because: one.why.to_string() })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
