@@ -11,6 +11,7 @@ mod noting;
 pub(crate) mod opaque;
 mod paying;
 pub(crate) mod queueing;
+pub(crate) mod receiving;
 mod replaying;
 mod serving;
 pub(crate) mod session;

@@ -184,6 +184,8 @@ pub enum Error {
     Workflow(#[from] Problem),
     #[error(transparent)]
     Trigger(#[from] TriggerError),
+    #[error("a thread could not be started: {0}; raise the limit of processes, or end something")]
+    Thread(#[source] std::io::Error),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
     UnknownStream(String),
 }
@@ -269,6 +271,7 @@ impl Error {
             | Self::Show(_)
             | Self::Homeless(_)
             | Self::Runner(_)
+            | Self::Thread(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
             | Self::Sandboxed(_)
@@ -352,6 +355,7 @@ impl Error {
             | Self::WorkflowUnreadable { .. }
             | Self::DamagedSession { .. }
             | Self::Runner(_)
+            | Self::Thread(_)
             | Self::Leftovers(_)
             | Self::Tool(_)
             | Self::Sandboxed(_)

@@ -159,7 +159,7 @@ fn orders_of(task: &Task) -> Result<&Orders, Error> {
 }
 
 /// Where commands for a repository count as being called from.
-fn place_of(located: &Located) -> PathBuf {
+pub(crate) fn place_of(located: &Located) -> PathBuf {
     located.repository.main_checkout.clone().unwrap_or_else(|| located.repository.common_dir.clone())
 }
 

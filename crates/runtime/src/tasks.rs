@@ -139,7 +139,7 @@ fn change(text: &str, now: Timestamp) -> Result<TaskChange, Error> {
 }
 
 /// From now on so long, or none.
-fn deadline(text: &str, now: Timestamp) -> Result<Option<Timestamp>, String> {
+pub(crate) fn deadline(text: &str, now: Timestamp) -> Result<Option<Timestamp>, String> {
     if text == "none" {
         return Ok(None);
     }

@@ -44,8 +44,11 @@ pub struct Occasion {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OccasionKind {
     Delivered {
+        /// As the sender calls it, if it does.
         delivery: Option<String>,
         body: Digest,
+        /// What tells it from every other delivery to the trigger.
+        key: String,
     },
     Ticked {
         due: Timestamp,
@@ -82,9 +85,9 @@ impl TriggerName {
 
 impl OccasionKind {
     /// What the id of its task is made from.
-    fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         match self {
-            Self::Delivered { delivery, body } => intake::occasion(delivery.as_deref(), *body),
+            Self::Delivered { key, .. } => intake::occasion(key),
             Self::Ticked { due } => format!("due {}", due.0),
             Self::Fired { call, .. } => format!("call {call}"),
         }
@@ -92,7 +95,9 @@ impl OccasionKind {
 
     fn event(self, outcome: Intake) -> TriggerEvent {
         match self {
-            Self::Delivered { delivery, body } => TriggerEvent::Delivered { delivery, body, outcome },
+            Self::Delivered { delivery, body, key: _ } => {
+                TriggerEvent::Delivered { delivery, body, outcome }
+            }
             Self::Ticked { due } => TriggerEvent::Ticked { due, outcome },
             Self::Fired { by, call: _ } => TriggerEvent::Fired { by, outcome },
         }

@@ -62,6 +62,10 @@ pub enum TaskError {
         "the repository of task {task} is not registered any more; `longhaul workspace add` adds it again, then `longhaul task retry {task}`"
     )]
     NoRepository { task: TaskId },
+    #[error("task {task} does not wait in the queue, it is {state}; `longhaul queue list` shows what does")]
+    NotWaiting { task: TaskId, state: String },
+    #[error("a task is tried {given} times by nobody; `--max-attempts` is from 1 to {most}")]
+    BadAttempts { given: u32, most: u32 },
 }
 
 impl TaskError {
@@ -84,7 +88,9 @@ impl TaskError {
             | Self::BadProof { .. }
             | Self::NoMoreBelow(_)
             | Self::NotQueued { .. }
-            | Self::NoRepository { .. } => "E0251",
+            | Self::NoRepository { .. }
+            | Self::NotWaiting { .. }
+            | Self::BadAttempts { .. } => "E0251",
         }
     }
 
@@ -95,7 +101,8 @@ impl TaskError {
             | Self::Phase(_)
             | Self::Source(_)
             | Self::BadChange { .. }
-            | Self::BadBudget { .. } => Kind::Usage,
+            | Self::BadBudget { .. }
+            | Self::BadAttempts { .. } => Kind::Usage,
             Self::Rejected(_)
             | Self::SessionWithout(_)
             | Self::Duplicate { .. }
@@ -107,7 +114,8 @@ impl TaskError {
             | Self::NoProof { .. }
             | Self::BadProof { .. }
             | Self::NoMoreBelow(_)
-            | Self::NotQueued { .. } => Kind::Refused,
+            | Self::NotQueued { .. }
+            | Self::NotWaiting { .. } => Kind::Refused,
             Self::Damaged { .. } | Self::NoRepository { .. } => Kind::Environment,
         }
     }

@@ -70,7 +70,7 @@ impl System {
     }
 
     /// A session that failed may still be open. It does not go on beside the new one.
-    fn end_before(&self, commands: &Commands, view: &TaskView) -> Result<(), Error> {
+    pub(crate) fn end_before(&self, commands: &Commands, view: &TaskView) -> Result<(), Error> {
         if !matches!(view.state, TaskState::Over(_) | TaskState::HandedOver(_)) {
             // The core says no, and why, when the attempt is decided.
             return Ok(());

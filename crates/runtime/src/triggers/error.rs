@@ -34,6 +34,12 @@ pub enum TriggerError {
         "trigger `{id}` takes no requests, so `--payload` and `--header` say nothing to it; leave them out"
     )]
     NotForRequests { id: String },
+    #[error("trigger `{id}` is {state}, so it begins nothing; `longhaul trigger validate` says more")]
+    NotServed { id: String, state: &'static str },
+    #[error("the goal of trigger `{id}` comes from a request; say what is wanted with `--goal TEXT`")]
+    NoGoal { id: String },
+    #[error("trigger `{id}` began nothing: {because}")]
+    NotFired { id: String, because: String },
 }
 
 impl TriggerError {
@@ -48,7 +54,10 @@ impl TriggerError {
             | Self::Changed { .. }
             | Self::NoWorkspace
             | Self::NoPayload { .. }
-            | Self::NotForRequests { .. } => "E0262",
+            | Self::NotForRequests { .. }
+            | Self::NotServed { .. }
+            | Self::NoGoal { .. }
+            | Self::NotFired { .. } => "E0262",
         }
     }
 
@@ -59,10 +68,14 @@ impl TriggerError {
             | Self::UnknownOffer { .. }
             | Self::BadId(_)
             | Self::NoPayload { .. }
-            | Self::NotForRequests { .. } => Kind::Usage,
-            Self::Taken { .. } | Self::Invalid { .. } | Self::Edit { .. } | Self::NoWorkspace => {
-                Kind::Refused
-            }
+            | Self::NotForRequests { .. }
+            | Self::NoGoal { .. } => Kind::Usage,
+            Self::Taken { .. }
+            | Self::Invalid { .. }
+            | Self::Edit { .. }
+            | Self::NoWorkspace
+            | Self::NotServed { .. }
+            | Self::NotFired { .. } => Kind::Refused,
             Self::Changed { .. } => Kind::Conflict,
         }
     }
