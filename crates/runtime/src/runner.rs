@@ -22,6 +22,7 @@ mod perform;
 mod permission;
 mod preparing;
 mod proving;
+mod rest;
 mod returning;
 mod switch;
 #[cfg(test)]
@@ -52,11 +53,12 @@ use crate::system::System;
 use crate::workers;
 pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Visits, Who};
 use crew::{Crew, Shell};
-use leftovers::{Latest, this_process};
+use leftovers::Latest;
 pub(crate) use leftovers::{SessionLabel, Whom};
-pub(crate) use leftovers::{is_dead, is_driven};
+pub(crate) use leftovers::{is_alive, is_dead, is_driven, this_process};
 use permission::Refusal;
 use preparing::Ready;
+use rest::AtRest;
 use switch::StopSwitch;
 pub use watch::Patience;
 use watch::Stopwatch;
@@ -70,6 +72,7 @@ const TRY_EVERY: Duration = Duration::from_secs(1);
 /// What the process of a runner does: it leaves whoever started it, and performs.
 pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
     longhaul_exec::leave_session();
+    rest::heed();
     run_work(system, id)
 }
 
@@ -110,7 +113,10 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         Err(error) => return give_up(&commands, id, error),
     };
     let setup = crew.as_ref().map(|crew| crew.setup.clone()).unwrap_or_default();
-    while let Some(due) = due(&commands, id, crew.as_mut())? {
+    let at_rest = AtRest::of(&commands.load_session(id)?);
+    while !at_rest.is_due()
+        && let Some(due) = due(&commands, id, crew.as_mut())?
+    {
         let mut piece = match due {
             Due::End => return system.end(&commands, id, Whom::Commands),
             Due::Nobody => return give_up(&commands, id, Error::Driven(DrivenError::NoCheckout(id))),
@@ -135,7 +141,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
         let commands = &commands;
-        let driven = Driven { system, commands, id, epoch, label, sandbox, stopwatch, setup, owner };
+        let driven = Driven { system, commands, id, epoch, label, sandbox, stopwatch, setup, owner, at_rest };
         // Closed when this piece of work is done.
         let _gateway = match opened {
             Ok(gateway) => gateway,
@@ -249,6 +255,7 @@ struct Driven<'a> {
     setup: &'a [SetupCommand],
     /// Whose files they are that may be changed; none where they are only read.
     owner: Option<SessionId>,
+    at_rest: AtRest,
 }
 
 impl Driven<'_> {

@@ -49,6 +49,11 @@ impl SessionLabel {
         process.labels.contains(&self.0)
     }
 
+    /// Whether a process is the runner itself, and not something that it started.
+    pub(crate) fn is_runner(&self, process: &Labelled) -> bool {
+        self.is_on_runner(process) && !self.is_on_command(process)
+    }
+
     /// Whether anything of the session is alive: its runner, or what that started.
     pub(crate) fn is_alive(&self) -> bool {
         longhaul_exec::labelled().is_ok_and(|all| all.iter().any(|process| self.is_on(process)))
@@ -141,7 +146,7 @@ pub(crate) fn is_driven(session: &Session) -> bool {
     session.lease.as_ref().is_some_and(|lease| !is_dead(&lease.driver))
 }
 
-pub(super) fn this_process() -> Driver {
+pub(crate) fn this_process() -> Driver {
     Driver { host: this_host(), process: std::process::id(), started: longhaul_exec::started_ticks() }
 }
 
