@@ -2,7 +2,11 @@
 
 mod driven;
 mod hiring;
+<<<<<<< HEAD
 mod inbox;
+=======
+mod lifecycle;
+>>>>>>> p7-d
 mod task;
 
 use std::path::PathBuf;
@@ -15,7 +19,11 @@ use serde_json::Value;
 
 pub use driven::DrivenError;
 pub use hiring::HiringError;
+<<<<<<< HEAD
 pub use inbox::InboxError;
+=======
+pub use lifecycle::LifecycleError;
+>>>>>>> p7-d
 pub use task::TaskError;
 
 use crate::agents::AddingError;
@@ -149,7 +157,11 @@ pub enum Error {
     #[error(transparent)]
     Task(#[from] TaskError),
     #[error(transparent)]
+<<<<<<< HEAD
     Inbox(#[from] InboxError),
+=======
+    Lifecycle(#[from] LifecycleError),
+>>>>>>> p7-d
     #[error(transparent)]
     Gateway(#[from] longhaul_gateway::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
@@ -262,7 +274,11 @@ impl Error {
             Self::Roster(_) | Self::NoAgent(_) | Self::Adding(_) => "E0910",
             Self::Driven(error) => return error.code(),
             Self::Task(error) => error.code(),
+<<<<<<< HEAD
             Self::Inbox(error) => error.code(),
+=======
+            Self::Lifecycle(error) => return error.code(),
+>>>>>>> p7-d
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
             | Self::ReadFile { .. }
@@ -305,7 +321,11 @@ impl Error {
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Task(error) => error.kind(),
+<<<<<<< HEAD
             Self::Inbox(error) => error.kind(),
+=======
+            Self::Lifecycle(error) => error.kind(),
+>>>>>>> p7-d
             Self::Adding(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
             Self::MalformedHandle(_)

@@ -56,6 +56,31 @@ impl Places {
         self.run.join("poke.sock")
     }
 
+    /// What a daemon says of itself while it serves.
+    pub(crate) fn daemon_report(&self) -> PathBuf {
+        self.run.join("daemon.json")
+    }
+
+    /// What somebody wants of the daemon that serves.
+    pub(crate) fn daemon_wish(&self) -> PathBuf {
+        self.run.join("daemon.wish.json")
+    }
+
+    /// Whoever holds it serves. Beside the data, because two environments may name two run folders for the same data.
+    pub(crate) fn daemon_lock(&self) -> PathBuf {
+        self.data.join("daemon.lock")
+    }
+
+    /// What a daemon prints that nobody watches.
+    pub fn daemon_log(&self) -> PathBuf {
+        self.state.join("daemon.log")
+    }
+
+    /// Programs of daemons that were replaced, kept until it is clear that nobody goes back to them.
+    pub(crate) fn previous_programs(&self) -> PathBuf {
+        self.state.join("previous")
+    }
+
     /// Where whoever works on a session finds its gateway.
     pub(crate) fn gateway_socket(&self, session: SessionId) -> PathBuf {
         self.run.join(format!("{session}.sock"))

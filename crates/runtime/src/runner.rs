@@ -22,6 +22,7 @@ mod perform;
 mod permission;
 mod preparing;
 mod proving;
+mod rest;
 mod returning;
 mod switch;
 #[cfg(test)]
@@ -55,9 +56,14 @@ pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Visits, W
 use crew::{Crew, Shell};
 use leftovers::Latest;
 pub(crate) use leftovers::{SessionLabel, Whom};
+<<<<<<< HEAD
 pub(crate) use leftovers::{is_dead, is_driven, this_process};
+=======
+pub(crate) use leftovers::{is_alive, is_dead, is_driven, this_process};
+>>>>>>> p7-d
 use permission::Refusal;
 use preparing::Ready;
+use rest::AtRest;
 use switch::StopSwitch;
 pub use watch::Patience;
 use watch::Stopwatch;
@@ -74,6 +80,7 @@ const LAST_TELLING: Duration = Duration::from_secs(2);
 /// What the process of a runner does: it leaves whoever started it, and performs.
 pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
     longhaul_exec::leave_session();
+<<<<<<< HEAD
     let since = Instant::now();
     tracing::info!(session = %id, version = env!("CARGO_PKG_VERSION"), "a runner began");
     let export = system.start_export();
@@ -87,6 +94,10 @@ pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
         export.stop(LAST_TELLING);
     }
     done
+=======
+    rest::heed();
+    run_work(system, id)
+>>>>>>> p7-d
 }
 
 /// Performs whatever work a session waits for, until it waits for something else.
@@ -127,7 +138,10 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         Err(error) => return give_up(&commands, id, error),
     };
     let setup = crew.as_ref().map(|crew| crew.setup.clone()).unwrap_or_default();
-    while let Some(due) = due(&commands, id, crew.as_mut())? {
+    let at_rest = AtRest::of(&commands.load_session(id)?);
+    while !at_rest.is_due()
+        && let Some(due) = due(&commands, id, crew.as_mut())?
+    {
         let mut piece = match due {
             Due::End => return system.end(&commands, id, Whom::Commands),
             Due::Nobody => return give_up(&commands, id, Error::Driven(DrivenError::NoCheckout(id))),
@@ -152,7 +166,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
         let commands = &commands;
-        let driven = Driven { system, commands, id, epoch, label, sandbox, stopwatch, setup, owner };
+        let driven = Driven { system, commands, id, epoch, label, sandbox, stopwatch, setup, owner, at_rest };
         // Closed when this piece of work is done.
         let _gateway = match opened {
             Ok(gateway) => gateway,
@@ -266,6 +280,7 @@ struct Driven<'a> {
     setup: &'a [SetupCommand],
     /// Whose files they are that may be changed; none where they are only read.
     owner: Option<SessionId>,
+    at_rest: AtRest,
 }
 
 impl Driven<'_> {

@@ -90,7 +90,7 @@ impl Asker for Asking<'_> {
     }
 
     fn is_wanted(&self) -> bool {
-        !self.hands.stop.is_stopped() && !self.hands.limits.time_left().is_zero()
+        self.hands.stop.awaits_answer() && !self.hands.limits.time_left().is_zero()
     }
 
     fn patience(&self) -> Duration {
@@ -171,6 +171,8 @@ impl Driving<'_> {
                 let spending = Spending { ms: elapsed(start), cost_micros: 0, account: self.account };
                 Ok(Reply::Left(answered(turn, silent, &spending).swap_remove(0)))
             }
+            // We went away, and whoever was asked is not to blame.
+            Err(_) if hands.stop.gave_up_waiting() => Ok(Reply::CalledOff),
             Err(fault) => {
                 // Whoever is cut sees a stream that breaks off, or an error like any other.
                 let refusal = self.meter.as_ref().and_then(|meter| meter.take_refusal());

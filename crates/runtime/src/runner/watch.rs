@@ -63,6 +63,7 @@ struct Watch<'a> {
 
 impl Watch<'_> {
     fn look(&mut self) {
+        self.stop.hurry_to_rest();
         let Driven { commands, id, epoch, .. } = *self.driven;
         if self.renewed.elapsed() >= RENEW_EVERY {
             self.renewed = Instant::now();

@@ -198,6 +198,7 @@ fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
     let label = SessionLabel::of(id, &system.places().data).unwrap();
     let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
     let driven = Driven {
+        at_rest: AtRest::GoesOn,
         owner: None,
         system: &system,
         commands: &commands,
@@ -318,6 +319,7 @@ fn nothing_is_begun_for_a_session_that_is_stopped() {
     let label = SessionLabel::of(id, &system.places().data).unwrap();
     let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
     let driven = Driven {
+        at_rest: AtRest::GoesOn,
         owner: None,
         system: &system,
         commands: &commands,
@@ -367,6 +369,7 @@ fn a_step_that_was_given_up_and_taken_up_again_is_not_done_without_the_lease() {
     let label = SessionLabel::of(id, &system.places().data).unwrap();
     let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
     let driven = Driven {
+        at_rest: AtRest::GoesOn,
         owner: None,
         system: &system,
         commands: &commands,
