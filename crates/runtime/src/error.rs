@@ -2,11 +2,8 @@
 
 mod driven;
 mod hiring;
-<<<<<<< HEAD
 mod inbox;
-=======
 mod lifecycle;
->>>>>>> p7-d
 mod task;
 
 use std::path::PathBuf;
@@ -19,11 +16,8 @@ use serde_json::Value;
 
 pub use driven::DrivenError;
 pub use hiring::HiringError;
-<<<<<<< HEAD
 pub use inbox::InboxError;
-=======
 pub use lifecycle::LifecycleError;
->>>>>>> p7-d
 pub use task::TaskError;
 
 use crate::agents::AddingError;
@@ -157,11 +151,9 @@ pub enum Error {
     #[error(transparent)]
     Task(#[from] TaskError),
     #[error(transparent)]
-<<<<<<< HEAD
     Inbox(#[from] InboxError),
-=======
+    #[error(transparent)]
     Lifecycle(#[from] LifecycleError),
->>>>>>> p7-d
     #[error(transparent)]
     Gateway(#[from] longhaul_gateway::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
@@ -274,11 +266,8 @@ impl Error {
             Self::Roster(_) | Self::NoAgent(_) | Self::Adding(_) => "E0910",
             Self::Driven(error) => return error.code(),
             Self::Task(error) => error.code(),
-<<<<<<< HEAD
             Self::Inbox(error) => error.code(),
-=======
             Self::Lifecycle(error) => return error.code(),
->>>>>>> p7-d
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
             | Self::ReadFile { .. }
@@ -321,11 +310,8 @@ impl Error {
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Task(error) => error.kind(),
-<<<<<<< HEAD
             Self::Inbox(error) => error.kind(),
-=======
             Self::Lifecycle(error) => error.kind(),
->>>>>>> p7-d
             Self::Adding(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
             Self::MalformedHandle(_)

@@ -26,11 +26,8 @@ mod hiring;
 mod inbox;
 pub mod intake;
 pub mod leaf;
-<<<<<<< HEAD
 mod logs;
-=======
 pub mod lifecycle;
->>>>>>> p7-d
 pub mod maintenance;
 mod metering;
 mod notifying;
@@ -86,11 +83,8 @@ pub use daemon::{DAEMON, Daemon, DaemonOptions, Health};
 pub use demo::Demo;
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
-<<<<<<< HEAD
 pub use error::{DrivenError, Error, HiringError, InboxError, Kind, TaskError};
-=======
 pub use error::{DrivenError, Error, HiringError, Kind, LifecycleError, TaskError};
->>>>>>> p7-d
 pub use hiring::Assignee;
 pub use inbox::{Desk, Hearing, Replied, ToldTask};
 pub use logs::{Follow, KEPT_BYTES, KEPT_DAYS, Level, LogOrigin, LogQuery, LogRow, OldLog};

@@ -56,11 +56,7 @@ pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Visits, W
 use crew::{Crew, Shell};
 use leftovers::Latest;
 pub(crate) use leftovers::{SessionLabel, Whom};
-<<<<<<< HEAD
-pub(crate) use leftovers::{is_dead, is_driven, this_process};
-=======
 pub(crate) use leftovers::{is_alive, is_dead, is_driven, this_process};
->>>>>>> p7-d
 use permission::Refusal;
 use preparing::Ready;
 use rest::AtRest;
@@ -80,7 +76,7 @@ const LAST_TELLING: Duration = Duration::from_secs(2);
 /// What the process of a runner does: it leaves whoever started it, and performs.
 pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
     longhaul_exec::leave_session();
-<<<<<<< HEAD
+    rest::heed();
     let since = Instant::now();
     tracing::info!(session = %id, version = env!("CARGO_PKG_VERSION"), "a runner began");
     let export = system.start_export();
@@ -94,10 +90,6 @@ pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
         export.stop(LAST_TELLING);
     }
     done
-=======
-    rest::heed();
-    run_work(system, id)
->>>>>>> p7-d
 }
 
 /// Performs whatever work a session waits for, until it waits for something else.
