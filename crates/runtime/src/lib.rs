@@ -79,12 +79,11 @@ pub use commands::walking::{
     Worth,
 };
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
-pub use daemon::{DAEMON, Daemon, DaemonOptions, Health};
+pub use daemon::{DAEMON, Daemon};
 pub use demo::Demo;
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
-pub use error::{DrivenError, Error, HiringError, InboxError, Kind, TaskError};
-pub use error::{DrivenError, Error, HiringError, Kind, LifecycleError, TaskError};
+pub use error::{DrivenError, Error, HiringError, InboxError, Kind, LifecycleError, TaskError};
 pub use hiring::Assignee;
 pub use inbox::{Desk, Hearing, Replied, ToldTask};
 pub use logs::{Follow, KEPT_BYTES, KEPT_DAYS, Level, LogOrigin, LogQuery, LogRow, OldLog};

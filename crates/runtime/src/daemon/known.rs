@@ -9,6 +9,7 @@ use longhaul_store::views::{Board, Row, SessionRow, TaskRow};
 
 use crate::commands::Commands;
 use crate::error::Error;
+use crate::lifecycle::Counts;
 use crate::reader::task_view;
 
 /// A task that is not over.
@@ -137,6 +138,20 @@ impl Known {
             Some(Row::Workspace(_) | Row::Task(_) | Row::Session(_) | Row::Trigger(_) | Row::Service(_))
             | None => None,
         }
+    }
+
+    /// How many tasks there are of each kind.
+    pub(super) fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for known in self.open.values() {
+            match known.state {
+                TaskState::Queued => counts.queued += 1,
+                TaskState::Open | TaskState::Ending => counts.running += 1,
+                TaskState::Waits(_) | TaskState::HandedOver(_) => counts.waiting += 1,
+                TaskState::Over(_) | TaskState::NotHere => {}
+            }
+        }
+        counts
     }
 
     /// Whether a process should be at work for anything.
