@@ -148,14 +148,17 @@ impl Intake {
 
     fn send(&self, message: Message) {
         let sender = lock(&self.sender).clone();
-        let refused = match sender.map(|sender| sender.try_send(message)) {
-            Some(Ok(())) => return,
-            Some(Err(TrySendError::Full(message))) => (message, Answer::Busy),
-            Some(Err(TrySendError::Disconnected(message))) => (message, Answer::Busy),
-            None => return,
+        let refused = match sender {
+            Some(sender) => match sender.try_send(message) {
+                Ok(()) => return,
+                Err(TrySendError::Full(message) | TrySendError::Disconnected(message)) => message,
+            },
+            // It ends, and whoever comes after it will take this.
+            None => message,
         };
-        if let (Message::Arrived(_, answer), busy) = refused {
-            answer(busy);
+        match refused {
+            Message::Arrived(_, answer) => answer(Answer::Busy),
+            Message::Reload(_) => {}
         }
     }
 

@@ -128,7 +128,8 @@ pub mod types {
     pub use longhaul_core::session::{ATTEMPTS_LEFT, Spent, channel_word};
     pub use longhaul_core::task::{Source as TaskSource, Task, TaskState};
     pub use longhaul_core::time::rfc3339;
-    pub use longhaul_core::trigger::{Delivery, Start, Switch};
+    pub use longhaul_core::service::{Pause, Service};
+    pub use longhaul_core::trigger::{Delivery, MOST_BODY_BYTES, Start, Switch};
     pub use longhaul_core::trust::{Change, Changed};
     pub use longhaul_core::units::{parse_duration_ms, show_count, show_duration, show_money, show_size};
     pub use longhaul_core::walk::view::{Blocked, GateView, StepView};
