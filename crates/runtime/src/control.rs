@@ -4,6 +4,7 @@
 
 mod queue;
 mod tasks;
+mod triggers;
 
 use crate::commands::Commands;
 use crate::error::Error;
@@ -12,6 +13,7 @@ use crate::terminal;
 
 pub use queue::{Entered, NewEntry, QueueMove, QueuedTask};
 pub use tasks::{Retried, find_task};
+pub use triggers::{OnRecord, TriggerOnRecord};
 
 /// Who asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -81,7 +81,8 @@ impl Daemon {
     pub fn start(system: System) -> Result<Arc<Self>, Error> {
         let commands = Arc::new(system.commands()?);
         let folder = system.directory().to_owned();
-        let intake = Intake::start(system.standing_in(&folder), Arc::clone(&commands), IntakeOptions::default())?;
+        let intake =
+            Intake::start(system.standing_in(&folder), Arc::clone(&commands), IntakeOptions::default())?;
         let (intake, export) = (Arc::new(intake), system.start_export());
         let shared = Arc::new(Shared {
             system,

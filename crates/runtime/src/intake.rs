@@ -99,12 +99,8 @@ pub(crate) struct Shared {
 impl Intake {
     /// Reads the files of triggers and begins to serve.
     pub fn start(system: System, commands: Arc<Commands>, options: IntakeOptions) -> Result<Self, Error> {
-        let shared = Arc::new(Shared {
-            system,
-            commands,
-            set: RwLock::default(),
-            clockwork: Mutex::default(),
-        });
+        let shared =
+            Arc::new(Shared { system, commands, set: RwLock::default(), clockwork: Mutex::default() });
         let (sender, receiver) = mpsc::sync_channel(options.most_waiting.max(1));
         let mut drain = Drain::load(Arc::clone(&shared), receiver, options.most_at_once.max(1))?;
         drain.reload()?;
@@ -148,14 +144,17 @@ impl Intake {
 
     fn send(&self, message: Message) {
         let sender = lock(&self.sender).clone();
-        let refused = match sender.map(|sender| sender.try_send(message)) {
-            Some(Ok(())) => return,
-            Some(Err(TrySendError::Full(message))) => (message, Answer::Busy),
-            Some(Err(TrySendError::Disconnected(message))) => (message, Answer::Busy),
-            None => return,
+        let refused = match sender {
+            Some(sender) => match sender.try_send(message) {
+                Ok(()) => return,
+                Err(TrySendError::Full(message) | TrySendError::Disconnected(message)) => message,
+            },
+            // It ends, and whoever comes after it will take this.
+            None => message,
         };
-        if let (Message::Arrived(_, answer), busy) = refused {
-            answer(busy);
+        match refused {
+            Message::Arrived(_, answer) => answer(Answer::Busy),
+            Message::Reload(_) => {}
         }
     }
 

@@ -81,6 +81,16 @@ impl Places {
         self.state.join("previous")
     }
 
+    /// Where a daemon is asked and told things, by the user alone.
+    pub fn control_socket(&self) -> PathBuf {
+        self.run.join("control.sock")
+    }
+
+    /// What callers show at the port of a daemon.
+    pub fn control_token(&self) -> PathBuf {
+        self.state.join("control.token")
+    }
+
     /// Where whoever works on a session finds its gateway.
     pub(crate) fn gateway_socket(&self, session: SessionId) -> PathBuf {
         self.run.join(format!("{session}.sock"))

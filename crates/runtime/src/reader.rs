@@ -28,7 +28,7 @@ use std::time::Duration;
 use longhaul_core::session::{self, Session};
 use longhaul_core::workspace::{TrustState, Workspace};
 use longhaul_events::{Position, Seq, SessionEvent, SessionId, StreamId, Timestamp, WorkspaceId};
-use longhaul_store::views::{SessionRow, Views, WorkspaceRow};
+use longhaul_store::views::{SessionRow, TriggerRow, Views, WorkspaceRow};
 use longhaul_store::watch::{Watcher, Woke};
 use longhaul_store::{DamagedRow, Decision, Exported, Finding, Log, SqliteLog, StoreError, StreamReport};
 use serde_json::Value;
@@ -140,6 +140,10 @@ impl Reader {
 
     pub(crate) fn workspace_rows(&self) -> Result<Vec<WorkspaceRow>, Error> {
         Ok(self.views.workspaces(&*self.store)?)
+    }
+
+    pub(crate) fn trigger_rows(&self) -> Result<Vec<TriggerRow>, Error> {
+        Ok(self.views.triggers(&*self.store)?)
     }
 
     pub(crate) fn workspaces_registered(&self) -> Result<usize, Error> {

@@ -15,7 +15,7 @@ use rustix::termios::{
     tcsetattr,
 };
 
-pub use agents::is_under_agent;
+pub use agents::{is_agent, is_under_agent};
 pub use longhaul_exec::{catch_interrupts, interrupts};
 
 use crate::error::Error;

@@ -20,6 +20,7 @@ pub use trying::Trial;
 pub use longhaul_core::schedule::Upcoming;
 pub use longhaul_core::trigger::{Line, OFFERED, Offer, Outcome, Owner, Shown, is_id};
 
+use crate::commands::queueing::TriggerName;
 use crate::error::Error;
 use crate::system::System;
 
@@ -101,6 +102,12 @@ impl TriggerEntry<'_> {
     /// What no other trigger is called: `shop/nightly-audit`.
     pub fn full_name(&self) -> String {
         format!("{}/{}", self.placed.workspace_name, self.placed.trigger.id)
+    }
+
+    /// How it is called on record, if its workspace is known.
+    pub fn on_record(&self) -> Option<TriggerName> {
+        let workspace = Some(self.placed.workspace?);
+        Some(TriggerName { name: self.placed.trigger.id.clone(), workspace })
     }
 
     pub fn state(&self) -> TriggerState {

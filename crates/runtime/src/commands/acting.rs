@@ -68,7 +68,7 @@ impl Commands {
         Ok(clock)
     }
 
-    pub(crate) fn now(&self) -> Timestamp {
+    pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 

@@ -1,9 +1,7 @@
 //! What an intake looks up: whether a task is there, what came to a trigger lately, which tasks are for what.
 
-use longhaul_core::intake::History;
-use longhaul_events::{
-    Position, Seq, StreamId, TaskEvent, TaskId, Timestamp, TriggerEvent, TriggerId,
-};
+use longhaul_events::{Position, Seq, StreamId, TaskEvent, TaskId, Timestamp, TriggerEvent, TriggerId};
+use longhaul_store::views::TriggerRow;
 
 use super::Commands;
 use crate::error::{Error, TaskError};
@@ -33,10 +31,10 @@ impl Commands {
     }
 
     /// The triggers of which anything is on record.
-    pub(crate) fn triggers_on_record(&self) -> Result<Vec<History>, Error> {
+    pub(crate) fn triggers_on_record(&self) -> Result<Vec<TriggerRow>, Error> {
         let Some(views) = &self.views else { return Ok(Vec::new()) };
         let rows = views.triggers(&*self.recorder.log)?.into_iter();
-        Ok(rows.filter(|row| row.damage.is_none()).map(|row| row.history).collect())
+        Ok(rows.filter(|row| row.damage.is_none()).collect())
     }
 
     /// The newest events of a trigger, no more than so many, the oldest first.
@@ -68,7 +66,7 @@ impl Commands {
     }
 
     /// The tasks that were opened after a position, and how far that looked. What is damaged is somebody else's to tell.
-    pub(crate) fn opened_since(&self, after: Position) -> Result<(Vec<OpenedFor>, Position), Error> {
+    pub(crate) fn tasks_since(&self, after: Position) -> Result<(Vec<OpenedFor>, Position), Error> {
         let (mut opened, mut position) = (Vec::new(), after);
         loop {
             let decisions = self.recorder.log.since(position, BATCH)?;

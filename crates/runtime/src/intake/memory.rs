@@ -39,8 +39,13 @@ struct Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     /// It led to this task; `told` says that it is on record often enough.
-    Task { task: TaskId, told: bool },
-    NotWanted { told: bool },
+    Task {
+        task: TaskId,
+        told: bool,
+    },
+    NotWanted {
+        told: bool,
+    },
 }
 
 impl Default for Memory {
@@ -63,11 +68,11 @@ impl Memory {
     /// What the newest events of all triggers tell.
     pub(super) fn load(commands: &Commands) -> Result<Self, Error> {
         let mut memory = Self::default();
-        for history in commands.triggers_on_record()? {
+        for id in commands.triggers_on_record()?.into_iter().map(|row| row.history.id) {
             let most = u64::try_from(MOST).unwrap_or(u64::MAX);
-            for event in commands.newest_of_trigger(history.id, most)? {
+            for event in commands.newest_of_trigger(id, most)? {
                 if let TriggerEvent::Delivered { delivery, body, outcome } = event {
-                    memory.take(history.id, delivery.as_deref(), body, &outcome);
+                    memory.take(id, delivery.as_deref(), body, &outcome);
                 }
             }
         }

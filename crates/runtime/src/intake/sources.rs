@@ -46,7 +46,7 @@ impl Sources {
     }
 
     fn follow(&mut self, commands: &Commands) -> Result<(), Error> {
-        let (opened, position) = commands.opened_since(self.position)?;
+        let (opened, position) = commands.tasks_since(self.position)?;
         self.position = position;
         let things = opened.into_iter().filter(|opened| is_one_thing(&opened.source));
         self.newest.extend(things.map(|opened| (opened.source, opened.task)));

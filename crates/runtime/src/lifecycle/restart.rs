@@ -39,7 +39,10 @@ pub struct RestartDaemon {
 pub enum Restarted {
     /// Nobody served before.
     Started(Report),
-    Replaced { before: Holder, after: Report },
+    Replaced {
+        before: Holder,
+        after: Report,
+    },
 }
 
 impl System {
@@ -177,7 +180,8 @@ impl System {
         let Ok(entries) = fs::read_dir(self.places().previous_programs()) else { return };
         for path in entries.filter_map(Result::ok).map(|entry| entry.path()) {
             let there = Binary::at(&path);
-            let is_running = |there: &Binary| running.as_ref().is_some_and(|running| running.path == there.path);
+            let is_running =
+                |there: &Binary| running.as_ref().is_some_and(|running| running.path == there.path);
             if !there.as_ref().is_some_and(is_running) {
                 let _ = fs::remove_file(path);
             }

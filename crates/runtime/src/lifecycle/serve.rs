@@ -91,8 +91,7 @@ pub fn serve(settings: &Settings, version: &'static str, start: StartServing) ->
     let commands = system.commands()?;
     system.check_room()?;
     let process = this_process();
-    let holder =
-        Holder { process: process.clone(), version: version.to_owned(), run: places.run.clone() };
+    let holder = Holder { process: process.clone(), version: version.to_owned(), run: places.run.clone() };
     // Given back last of all, when nothing of this daemon is left.
     let _lock = Lock::take(places, &holder)?;
     let notifier = Notifier::of(|name| system.variable(name.as_ref()));
@@ -183,7 +182,10 @@ impl<'a> Daemon<'a> {
             unit: unit::own_unit(system),
         };
         if let Some(before) = Report::read(&system.places().daemon_report()) {
-            tracing::warn!(process = before.process.process, "the daemon before this one died without a word");
+            tracing::warn!(
+                process = before.process.process,
+                "the daemon before this one died without a word"
+            );
         }
         let _ = fs::remove_file(system.places().daemon_wish());
         report.write(&system.places().daemon_report())?;

@@ -5,24 +5,49 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// What the environment of whoever works on a session holds.
+const MARK: &[u8] = b"LONGHAUL_SESSION=";
+
 /// Whether we, or a process that we descend from, belong to an agent. Clearing one's own variable does not help:
 /// the process above still has it.
 pub fn is_under_agent() -> bool {
-    const MARK: &[u8] = b"LONGHAUL_SESSION=";
     if std::env::var_os("LONGHAUL_SESSION").is_some() {
         return true;
     }
-    let ancestors = ancestors();
+    let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
+    are_of_agent(&from(parent))
+}
+
+/// The same for another process of this machine, which speaks to us. Whoever is behind walls is an agent, and so is who
+/// cannot be looked at.
+pub fn is_agent(process: i32) -> bool {
+    is_walled(process) || are_of_agent(&from(Some(process)))
+}
+
+fn are_of_agent(processes: &[i32]) -> bool {
     let is_marked = |id: &i32| {
         let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable.starts_with(MARK))
     };
-    ancestors.iter().any(is_marked) || served().iter().any(|agent| ancestors.contains(agent))
+    processes.iter().any(is_marked) || served().iter().any(|agent| processes.contains(agent))
 }
 
-fn ancestors() -> Vec<i32> {
+/// Whether a process lives in namespaces of its own. What is gone, and what does not let itself be looked at, counts as such.
+fn is_walled(process: i32) -> bool {
+    ["user", "mnt", "pid", "net"].iter().any(|kind| {
+        let own = fs::read_link(format!("/proc/self/ns/{kind}"));
+        let theirs = fs::read_link(format!("/proc/{process}/ns/{kind}"));
+        match (own, theirs) {
+            (Ok(own), Ok(theirs)) => own != theirs,
+            (Err(_), _) | (_, Err(_)) => true,
+        }
+    })
+}
+
+/// A process and all that it descends from.
+fn from(first: Option<i32>) -> Vec<i32> {
     let mut found = Vec::new();
-    let mut process = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
+    let mut process = first;
     while let Some(id) = process.filter(|id| *id > 1) {
         found.push(id);
         process = parent_of(id);
@@ -130,7 +155,15 @@ mod tests {
     #[test]
     fn the_ancestors_begin_with_the_parent() {
         let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
-        assert_eq!(ancestors().first().copied(), parent.filter(|id| *id > 1));
+        assert_eq!(from(parent).first().copied(), parent.filter(|id| *id > 1));
+    }
+
+    #[test]
+    fn who_is_gone_is_taken_for_an_agent_and_a_child_of_ours_for_what_we_are() {
+        assert!(is_agent(i32::MAX));
+        let own = i32::try_from(std::process::id()).unwrap();
+        assert!(!is_walled(own));
+        assert_eq!(is_agent(own), is_under_agent());
     }
 
     #[test]
