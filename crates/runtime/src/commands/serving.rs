@@ -1,7 +1,7 @@
 //! The daemon's own stream: which process serves, what is paused, who was told.
 
 use longhaul_core::service::{self, Command, Pause, Service, daemon_id};
-use longhaul_events::{DaemonEvent, DaemonId, Driver, Position, Seq, StreamId, WorkspaceId};
+use longhaul_events::{DaemonEvent, DaemonId, Driver, Seq, StreamId, WorkspaceId};
 use longhaul_store::State;
 use longhaul_store::views::Board;
 
@@ -38,11 +38,6 @@ impl Commands {
     /// Brings them up to date, and names the streams that changed.
     pub(crate) fn follow_board(&self, board: &mut Board) -> Result<Vec<StreamId>, Error> {
         Ok(board.follow(&*self.recorder.log)?)
-    }
-
-    /// How far the log has come.
-    pub(crate) fn last_position(&self) -> Result<Position, Error> {
-        Ok(self.recorder.log.last_position()?)
     }
 
     /// The daemon of this machine.
