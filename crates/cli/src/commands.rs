@@ -6,6 +6,7 @@ mod await_;
 mod backup;
 mod completions;
 mod config;
+mod daemon;
 mod demo;
 mod doctor;
 mod explain;
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Session(session::Command),
     #[command(subcommand)]
     Gate(gate::Command),
+    #[command(subcommand, hide = true)]
+    Daemon(daemon::Command),
     #[command(hide = true)]
     Stop(stop::Args),
     #[command(hide = true)]
@@ -133,6 +136,7 @@ impl Command {
             Self::Workspace(command) => command.run(context),
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),
+            Self::Daemon(command) => command.run(context),
             Self::Stop(args) => stop::run(context, args),
             Self::Spawn(args) => spawn::run(context, args),
             Self::Await(args) => await_::run(context, args),
