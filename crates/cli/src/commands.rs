@@ -6,6 +6,7 @@ mod await_;
 mod backup;
 mod completions;
 mod config;
+mod daemon;
 mod demo;
 mod doctor;
 mod explain;
@@ -28,7 +29,6 @@ mod runner;
 mod sandbox;
 mod secret;
 mod session;
-mod smoke;
 mod spawn;
 mod stats;
 mod status;
@@ -90,6 +90,8 @@ pub(crate) enum Command {
     Trigger(trigger::Command),
     #[command(hide = true)]
     Tell(tell::Args),
+    #[command(subcommand, hide = true)]
+    Daemon(daemon::Command),
     #[command(hide = true)]
     Stop(stop::Args),
     #[command(hide = true)]
@@ -136,8 +138,6 @@ pub(crate) enum Command {
     Help(help::Args),
     #[command(hide = true)]
     Runner(runner::Args),
-    #[command(hide = true)]
-    Smoke(smoke::Args),
 }
 
 impl Command {
@@ -156,6 +156,7 @@ impl Command {
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),
             Self::Trigger(command) => command.run(context),
+            Self::Daemon(command) => command.run(context),
             Self::Stop(args) => stop::run(context, args),
             Self::Spawn(args) => spawn::run(context, args),
             Self::Await(args) => await_::run(context, args),
@@ -180,7 +181,6 @@ impl Command {
             Self::Man(args) => man::run(context, args),
             Self::Help(args) => help::run(context, args),
             Self::Runner(args) => runner::run(context, args),
-            Self::Smoke(args) => smoke::run(context, args),
         }
     }
 }

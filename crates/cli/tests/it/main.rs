@@ -8,6 +8,7 @@ mod artifact;
 mod carrying;
 mod children;
 mod configuration;
+mod daemon;
 mod damage;
 mod delivery;
 mod demo;

@@ -233,7 +233,10 @@ impl<'a> Daemon<'a> {
             return;
         }
         self.report.beat_ms = beat_now_ms();
-        match self.report.write(&self.system.places().daemon_report()) {
+        let places = self.system.places();
+        // Somebody may clean the run folder up; it is made anew.
+        let write = || self.report.write(&places.daemon_report());
+        match write().or_else(|_| folder::own(&places.run).and_then(|()| write())) {
             Ok(()) => self.said = Some((self.report.clone(), Instant::now())),
             // It serves all the same; who asks is told that nothing is heard of it.
             Err(error) => tracing::warn!(%error, "the daemon could not say how it is doing"),

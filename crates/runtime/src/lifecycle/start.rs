@@ -185,8 +185,10 @@ fn how(outcome: Outcome) -> String {
     }
 }
 
+/// A time as people say it: no fractions of a second, unless it is less than one.
 pub(super) fn shown(time: Duration) -> String {
-    show_duration(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
+    let ms = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    show_duration(if ms < 1000 { ms } else { ms / 1000 * 1000 })
 }
 
 /// Ends a daemon that we have just started, and sees it dead.

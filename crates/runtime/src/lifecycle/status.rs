@@ -100,5 +100,5 @@ pub(super) fn report_of(holder: &Holder) -> Option<Report> {
 fn silence(report: &Report) -> Option<u64> {
     let silent_ms = beat_now_ms().saturating_sub(report.beat_ms);
     let is_long = u128::from(silent_ms) >= SILENT_AFTER.as_millis();
-    (is_long && report.stage != Stage::Starting).then_some(silent_ms)
+    (is_long && report.stage != Stage::Starting).then_some(silent_ms / 1000 * 1000)
 }
