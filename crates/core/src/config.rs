@@ -7,6 +7,7 @@ mod agents;
 mod budget;
 mod checkout;
 mod checks;
+mod daemon;
 mod identity;
 mod notify;
 mod pipeline;
@@ -113,6 +114,12 @@ pub const KEYS: &[Key] = &[
         default: "0",
         about: "how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on",
         kind: Kind::Count(100),
+    },
+    Key {
+        path: daemon::LISTEN,
+        default: "127.0.0.1:0",
+        about: "where the daemon takes requests; port 0 is any that is free, `off` none",
+        kind: Kind::Text,
     },
     Key {
         path: identity::COAUTHOR,
@@ -350,6 +357,8 @@ pub struct Config {
     pub pipeline_default: String,
     /// What a task needs before the daemon starts it.
     pub governance: Governance,
+    /// Where the daemon takes requests; none for nowhere.
+    pub listen: Option<std::net::SocketAddr>,
     /// How the queue is worked off.
     pub queue: QueueConfig,
     pub retention_blobs_ms: u64,
@@ -416,6 +425,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         .chain(rules)
         .chain(asked)
         .chain(identity)
+        .chain(file.daemon.unwrap_or_default().values())
         .chain(file.queue.unwrap_or_default().values())
         .chain(file.pipeline.unwrap_or_default().values());
     for (key, value) in values {
@@ -433,6 +443,7 @@ struct File {
     agents: Option<agents::Section>,
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
+    daemon: Option<daemon::Section>,
     identity: Option<identity::Section>,
     notify: Option<notify::Section>,
     pipeline: Option<pipeline::Section>,
@@ -509,6 +520,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         bindings,
         pipeline_default: pipeline::resolve(&rows)?,
         governance: pipeline::governance(&rows)?,
+        listen: daemon::resolve(&rows)?,
         queue: queue::resolve(&rows)?,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
@@ -611,6 +623,7 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "daemon.listen=127.0.0.1:0 (default)",
                 "identity.coauthor=true (default)",
                 "identity.email= (default)",
                 "identity.name= (default)",
@@ -673,6 +686,7 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "daemon.listen=127.0.0.1:0 (default)",
                 "identity.coauthor=true (default)",
                 "identity.email= (default)",
                 "identity.name= (default)",

@@ -11,12 +11,14 @@ mod news;
 mod starting;
 mod supervising;
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use longhaul_core::metrics::{self, DaemonFigures, Figures, QueueState};
 use longhaul_core::queue::Plan;
 use longhaul_events::Timestamp;
 use longhaul_store::watch::Watcher;
@@ -25,7 +27,7 @@ use crate::commands::Commands;
 use crate::error::Error;
 use crate::intake::{Intake, IntakeOptions};
 use crate::lifecycle::{Condition, Counts, Health, Serve};
-use crate::observing::export;
+use crate::observing::{self, export};
 use crate::system::System;
 use known::Known;
 use line::Line;
@@ -106,6 +108,22 @@ impl Daemon {
     /// What the queue looked like when it was last planned.
     pub fn plan(&self) -> Option<Arc<Plan>> {
         lock(&self.shared.plan).clone()
+    }
+
+    /// Figures in the format of Prometheus. Without the views there are those of the daemon alone.
+    pub fn metrics(&self) -> String {
+        let counts = *lock(&self.shared.counts);
+        let is_paused = self.shared.commands.service().is_ok_and(|service| service.paused.is_some());
+        let daemon = DaemonFigures {
+            uptime_ms: u64::try_from(self.shared.born.elapsed().as_millis()).unwrap_or(u64::MAX),
+            queue_length: counts.queued,
+            queue: if is_paused { QueueState::Paused } else { QueueState::Running },
+            intake: BTreeMap::new(),
+        };
+        let reader = self.shared.commands.reader();
+        let figures = reader.map(|reader| observing::figures(&reader, Some(daemon.clone())));
+        let alone = || Figures { daemon: Some(daemon), ..Figures::default() };
+        metrics::render(&figures.and_then(Result::ok).unwrap_or_else(alone))
     }
 
     /// What takes in work.

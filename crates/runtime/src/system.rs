@@ -217,7 +217,7 @@ impl System {
     }
 
     /// The settings in force where no workspace adds to them.
-    pub(crate) fn config_outside_workspaces(&self) -> Result<Config, Error> {
+    pub fn config_outside_workspaces(&self) -> Result<Config, Error> {
         self.config_with(None)
     }
 

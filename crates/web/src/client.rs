@@ -20,7 +20,7 @@ use crate::socket;
 /// More is no answer of ours.
 const MOST_BYTES: usize = 64 << 20;
 /// A task that is ended may take its time.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A daemon that answers.
 #[derive(Debug, Clone)]

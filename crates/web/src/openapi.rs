@@ -1,4 +1,4 @@
-//! The description of the control API in the words of OpenAPI, made from the same table as its routes.
+//! The description of the control API in the words of `OpenAPI`, made from the same table as its routes.
 
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};

@@ -1,10 +1,10 @@
 //! What the control API shows, for people who ask with the command line and for programs. A field is added, never changed.
 
+use longhaul_runtime::TaskView;
 use longhaul_runtime::control::{QueuedTask, Retried};
 use longhaul_runtime::intake::Trouble;
-use longhaul_runtime::types::{Timestamp, rfc3339};
-use longhaul_runtime::TaskView;
 use longhaul_runtime::lifecycle::Condition;
+use longhaul_runtime::types::{Timestamp, rfc3339};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

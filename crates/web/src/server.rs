@@ -119,7 +119,7 @@ impl Web {
             .enable_all()
             .build()
             .map_err(WebError::Runtime)?;
-        let _entered = runtime.enter();
+        let entered = runtime.enter();
         let listener = UnixListener::from_std(listener).map_err(at_socket)?;
         let (port, address, trouble) = match listen.map(|address| bind(&runtime, address)) {
             None => (None, None, None),
@@ -146,7 +146,7 @@ impl Web {
                 stop.clone(),
             )));
         }
-        drop(_entered);
+        drop(entered);
         Ok(Self { address, trouble, stop, served: Mutex::new(Some((runtime, served))), _socket: socket })
     }
 

@@ -18,7 +18,11 @@ pub(super) fn daemon(system: &System) -> Vec<Diagnosis> {
     if !stale.is_empty() && !matches!(status.presence, Presence::Died(_)) {
         let files: Vec<String> = stale.iter().map(|path| format!("`{}`", path.display())).collect();
         let finding = format!("a daemon that is gone left {}", files.join(", "));
-        found.push(warning(SUBJECT, finding, "run `longhaul daemon stop`, which takes it away, or start another"));
+        found.push(warning(
+            SUBJECT,
+            finding,
+            "run `longhaul daemon stop`, which takes it away, or start another",
+        ));
     }
     found.extend(unit(system));
     found
@@ -61,7 +65,9 @@ fn unit(system: &System) -> Option<Diagnosis> {
     Some(match system.unit_state(&program) {
         Ok((UnitState::Absent, _)) => return None,
         Ok((UnitState::UpToDate, path)) => healthy(UNIT, format!("`{}`", path.display())),
-        Ok((UnitState::Edited, path)) => healthy(UNIT, format!("`{}`, as somebody edited it", path.display())),
+        Ok((UnitState::Edited, path)) => {
+            healthy(UNIT, format!("`{}`, as somebody edited it", path.display()))
+        }
         Ok((UnitState::Outdated, path)) => warning(
             UNIT,
             format!("`{}` was written by another release, or for a program in another place", path.display()),

@@ -16,7 +16,8 @@ fn the_user_sees_and_changes_everything_through_the_socket() {
     let status: StatusRow = client.get("/v1/status").unwrap();
     assert_eq!((status.version.as_str(), status.health.as_str(), status.queued), ("1.2.3", "well", 0));
     assert_eq!(status.paused.as_ref().unwrap().by, "ada");
-    let body = json!({"goal": "Mend the login", "workspace": "shop", "priority": "high", "pipeline": "lh.pipeline.feature"});
+    let body =
+        json!({"goal": "Mend the login", "workspace": "shop", "priority": "high", "agent": "ollama/small"});
     let entered: DoneRow = client.post("/v1/queue", &body).unwrap();
     let task = entered.task.unwrap();
     let queue: Vec<QueueRow> = client.get("/v1/queue").unwrap();
@@ -32,10 +33,8 @@ fn the_user_sees_and_changes_everything_through_the_socket() {
         client.post(&format!("/v1/queue/{task}/remove"), &json!({"because": "done by hand"})).unwrap();
     assert!(removed.changed);
     let all: Vec<TaskRow> = client.get("/v1/tasks?all=true").unwrap();
-    assert_eq!(
-        (all[0].state.as_str(), all[0].outcome.as_deref()),
-        ("cancelled", Some("cancelled by root: done by hand").map(|_| all[0].outcome.as_deref().unwrap()))
-    );
+    assert_eq!(all[0].state, "cancelled");
+    assert!(all[0].outcome.as_ref().unwrap().contains("done by hand"), "{all:?}");
     assert_eq!(client.get::<Vec<TaskRow>>("/v1/tasks").unwrap(), []);
     let again: DoneRow = client.post(&format!("/v1/tasks/{task}/retry"), &json!({})).unwrap();
     assert_eq!(again.became.as_deref(), Some("queued"));
@@ -140,7 +139,7 @@ fn an_agent_may_look_and_change_nothing() {
             ])
             .args(more.iter().copied());
         let finished = run(&asked).unwrap();
-        String::from_utf8_lossy(&finished.stdout.bytes()).into_owned()
+        finished.stdout.to_text()
     };
     let marked = || Program::new("curl").set_variable("LONGHAUL_SESSION", "s-1");
     let seen = curl(marked(), &["http://localhost/v1/status"]);
@@ -172,7 +171,7 @@ fn curl_at_port(program: Program, token: &str, address: &str) -> String {
         " %{http_code}",
         address,
     ]);
-    String::from_utf8_lossy(&run(&asked).unwrap().stdout.bytes()).into_owned()
+    run(&asked).unwrap().stdout.to_text()
 }
 
 #[test]

@@ -73,15 +73,15 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
             None
         }
     };
-    let row = json!({ "file": path, "name": file.name, "change": change, "enabled": enabled, "text": file.text });
+    let row =
+        json!({ "file": path, "name": file.name, "change": change, "enabled": enabled, "text": file.text });
     context.output.text(&file.text, &row)?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// A manager that cannot be asked here is told of, and is no reason to take the unit away.
 fn enable(context: &Context, file: &UnitFile) -> Option<bool> {
-    let asked =
-        unit::systemctl(&["daemon-reload"]).and_then(|()| unit::systemctl(&["enable", &file.name]));
+    let asked = unit::systemctl(&["daemon-reload"]).and_then(|()| unit::systemctl(&["enable", &file.name]));
     let UnitFile { name, .. } = file;
     match asked {
         Ok(()) => {

@@ -1,10 +1,8 @@
 //! `longhaul daemon run`: serves in the foreground.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use longhaul_runtime::lifecycle::{self, Farewell, Idle, Serve};
-use longhaul_runtime::{Error, System};
+use longhaul_runtime::lifecycle::{self, Farewell};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -28,8 +26,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         context.output.say("it could serve");
         return Ok(ExitCode::SUCCESS);
     }
-    context.output.say(&format!("longhaul {} serves as process {}", env!("CARGO_PKG_VERSION"), std::process::id()));
-    let ended = lifecycle::serve(&settings, env!("CARGO_PKG_VERSION"), begin)?;
+    context.output.say(&format!(
+        "longhaul {} serves as process {}",
+        env!("CARGO_PKG_VERSION"),
+        std::process::id()
+    ));
+    let ended = lifecycle::serve(&settings, env!("CARGO_PKG_VERSION"), longhaul_web::begin)?;
     let rested = match ended.farewell {
         Farewell::HandOver | Farewell::Drain => String::new(),
         Farewell::Rest | Farewell::Now => {
@@ -39,10 +41,4 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     };
     context.output.say(&format!("ended: {}{rested}", ended.farewell.in_words()));
     Ok(ExitCode::SUCCESS)
-}
-
-/// The loop that serves.
-#[expect(clippy::unnecessary_wraps, reason = "a loop that does something can fail to begin")]
-fn begin(_system: System) -> Result<Arc<dyn Serve>, Error> {
-    Ok(Arc::new(Idle::default()))
 }
