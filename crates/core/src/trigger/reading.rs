@@ -77,12 +77,11 @@ pub(super) fn trigger(node: &Node, own: Range<usize>, owner: Owner, findings: &F
     let workspace = workspace(&mut fields, owner);
     fields.know(&["extends"]);
     let shared = shared(&mut fields);
-    let start = start(&fields, shared.starts)?;
-    let switch = shared.switch.unwrap_or_default();
-    let trigger = Trigger {
-        id: id?,
+    let start = start(&fields, shared.starts);
+    let trigger = id.zip(start).map(|(id, start)| Trigger {
+        id,
         span: own,
-        switch,
+        switch: shared.switch.unwrap_or_default(),
         start,
         workspace,
         when: shared.when,
@@ -90,10 +89,12 @@ pub(super) fn trigger(node: &Node, own: Range<usize>, owner: Owner, findings: &F
         goal: shared.goal,
         source: shared.source,
         work: shared.work,
-    };
-    check_whole(&trigger, &mut fields, shared.has_condition);
+    });
+    if let Some(trigger) = &trigger {
+        check_whole(trigger, &mut fields, shared.has_condition);
+    }
     fields.finish();
-    Some(trigger)
+    trigger
 }
 
 fn id(fields: &mut Fields<'_>) -> Option<String> {
