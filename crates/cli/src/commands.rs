@@ -6,6 +6,7 @@ mod await_;
 mod backup;
 mod completions;
 mod config;
+mod daemon;
 mod demo;
 mod doctor;
 mod explain;
@@ -19,6 +20,7 @@ mod log;
 mod man;
 mod mcp;
 mod proof;
+mod queue;
 mod redact;
 mod restore;
 mod run;
@@ -67,6 +69,10 @@ pub(crate) enum Command {
     Run(run::Args),
     #[command(subcommand)]
     Task(task::Command),
+    #[command(subcommand)]
+    Queue(queue::Command),
+    #[command(subcommand, hide = true)]
+    Daemon(daemon::Command),
     Doctor(doctor::Args),
     #[command(subcommand)]
     Agent(agent::Command),
@@ -131,6 +137,8 @@ impl Command {
             Self::Init(args) => init::run(context, args),
             Self::Run(args) => run::run(context, args),
             Self::Task(command) => command.run(context),
+            Self::Queue(command) => command.run(context),
+            Self::Daemon(command) => command.run(context),
             Self::Doctor(args) => doctor::run(context, args),
             Self::Agent(command) => command.run(context),
             Self::Workspace(command) => command.run(context),
