@@ -15,8 +15,10 @@ mod gate;
 mod gc;
 mod help;
 mod hired;
+mod inbox;
 mod init;
 mod log;
+mod logs;
 mod man;
 mod mcp;
 mod proof;
@@ -29,8 +31,11 @@ mod sandbox;
 mod secret;
 mod session;
 mod spawn;
+mod stats;
+mod status;
 mod stop;
 mod task;
+mod tell;
 mod trigger;
 mod workflow;
 mod workspace;
@@ -67,12 +72,12 @@ pub(crate) enum Command {
     Demo(demo::Args),
     Init(init::Args),
     Run(run::Args),
+    Status(status::Args),
+    Inbox(inbox::Args),
     #[command(subcommand)]
     Task(task::Command),
     #[command(subcommand)]
     Queue(queue::Command),
-    #[command(subcommand, hide = true)]
-    Daemon(daemon::Command),
     Doctor(doctor::Args),
     #[command(subcommand)]
     Agent(agent::Command),
@@ -86,6 +91,10 @@ pub(crate) enum Command {
     Gate(gate::Command),
     #[command(subcommand, hide = true)]
     Trigger(trigger::Command),
+    #[command(hide = true)]
+    Tell(tell::Args),
+    #[command(subcommand, hide = true)]
+    Daemon(daemon::Command),
     #[command(hide = true)]
     Stop(stop::Args),
     #[command(hide = true)]
@@ -102,6 +111,10 @@ pub(crate) enum Command {
     Artifact(artifact::Command),
     #[command(subcommand, hide = true)]
     Log(log::Command),
+    #[command(hide = true)]
+    Logs(logs::Args),
+    #[command(hide = true)]
+    Stats(stats::Args),
     #[command(hide = true)]
     Gc(gc::Args),
     #[command(hide = true)]
@@ -136,6 +149,9 @@ impl Command {
             Self::Demo(args) => demo::run(context, args),
             Self::Init(args) => init::run(context, args),
             Self::Run(args) => run::run(context, args),
+            Self::Status(args) => status::run(context, args),
+            Self::Inbox(args) => inbox::run(context, args),
+            Self::Tell(args) => tell::run(context, args),
             Self::Task(command) => command.run(context),
             Self::Queue(command) => command.run(context),
             Self::Daemon(command) => command.run(context),
@@ -154,6 +170,8 @@ impl Command {
             Self::Artifact(command) => command.run(context),
             Self::Workflow(command) => command.run(context),
             Self::Log(command) => command.run(context),
+            Self::Logs(args) => logs::run(context, args),
+            Self::Stats(args) => stats::run(context, args),
             Self::Gc(args) => gc::run(context, args),
             Self::Redact(args) => redact::run(context, args),
             Self::Backup(args) => backup::run(context, args),

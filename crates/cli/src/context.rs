@@ -1,5 +1,6 @@
 //! What every verb is given: the global flags, the output, and the system once it is asked for.
 
+use std::cell::RefCell;
 use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -7,7 +8,7 @@ use std::sync::Arc;
 
 use clap::{ArgAction, ValueEnum};
 use longhaul_runtime::types::KEYS;
-use longhaul_runtime::{Places, Settings, System, start_logging};
+use longhaul_runtime::{LogFiles, LogOptions, LogOrigin, Places, Settings, System, start_logging};
 
 use crate::error::CliError;
 use crate::output::{Format, Output};
@@ -57,12 +58,19 @@ enum LogFormat {
 pub(crate) struct Context {
     pub(crate) output: Output,
     globals: Globals,
+    /// Who this process is, if what it does is kept in files.
+    origin: RefCell<Option<LogOrigin>>,
 }
 
 impl Context {
     pub(crate) fn new(globals: Globals) -> Self {
         let format = if globals.json { Format::Json } else { Format::Table };
-        Self { output: Output::new(format), globals }
+        Self { output: Output::new(format), globals, origin: RefCell::new(None) }
+    }
+
+    /// For a process that nobody looks at: what it does is kept in files. Said before anything else is asked for.
+    pub(crate) fn keep_log(&self, origin: LogOrigin) {
+        *self.origin.borrow_mut() = Some(origin);
     }
 
     /// The installation that the environment names. Looked up when a verb needs it, because some need none.
@@ -89,14 +97,19 @@ impl Context {
 
     /// Only what is free of secrets may be told, so without the list of secrets nothing is.
     fn start_logging(&self, system: &System) {
-        let Some(filter) = self.log_filter() else { return };
+        let (stderr, origin) = (self.log_filter(), self.origin.take());
+        if stderr.is_none() && origin.is_none() {
+            return;
+        }
         match system.scrubber() {
             Ok(scrubber) => {
                 let format = match self.globals.log_format {
                     LogFormat::Text => longhaul_runtime::LogFormat::Text,
                     LogFormat::Json => longhaul_runtime::LogFormat::Json,
                 };
-                start_logging(Some(&filter), format, Arc::new(scrubber));
+                let filter = stderr.clone();
+                let files = origin.map(|origin| LogFiles { folder: system.places().logs(), origin, filter });
+                start_logging(LogOptions { stderr, format, files }, Arc::new(scrubber));
                 tracing::debug!(data = %system.places().data.display(), directory = %system.directory().display(), "started");
             }
             Err(error) => self.output.say(&format!("not logging: {error}")),

@@ -1,5 +1,6 @@
 //! The binary `longhaul`: reads the command line, runs one verb, and says by its exit code how it went.
 
+mod called;
 mod commands;
 mod context;
 mod error;

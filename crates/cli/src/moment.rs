@@ -6,7 +6,7 @@ use std::io::{IsTerminal as _, stdout};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use longhaul_runtime::types::{self, parse_duration_ms};
+use longhaul_runtime::types::{self, Estimate, parse_duration_ms};
 use longhaul_runtime::{Clock as _, SystemClock};
 
 /// How a moment is written on standard output.
@@ -40,9 +40,39 @@ pub(crate) fn since(text: &str) -> Result<types::Timestamp, String> {
     found.ok_or_else(|| "write a day, such as `2026-11-01`, or how long ago, such as `7d`".to_owned())
 }
 
+/// How long something took, to what people care for: `0.4s`, `12s`, `4m 10s`, `2h 05m`.
+pub(crate) fn length(ms: u64) -> String {
+    let seconds = ms / 1000;
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0..10) => format!("{}.{}s", seconds, ms % 1000 / 100),
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m {seconds:02}s"),
+        (hours, minutes, _) => format!("{hours}h {minutes:02}m"),
+    }
+}
+
+/// What earlier runs say of what is left of one.
+pub(crate) fn left(estimate: &Estimate) -> String {
+    let Estimate { runs, rest } = estimate;
+    match rest {
+        Some(rest) => format!(
+            "about {} of work left, at most {} (by {runs} runs)",
+            length(rest.likely_ms),
+            length(rest.at_most_ms)
+        ),
+        None => format!("longer at work than any of {runs} runs"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_length_is_told_to_what_people_care_for() {
+        let told = [0, 449, 9_999, 12_345, 250_000, 7_500_000].map(length);
+        assert_eq!(told, ["0.0s", "0.4s", "9.9s", "12s", "4m 10s", "2h 05m"]);
+    }
 
     #[test]
     fn a_day_and_a_while_ago_are_read() {

@@ -7,7 +7,9 @@ mod agents;
 mod budget;
 mod checkout;
 mod checks;
+mod daemon;
 mod identity;
+mod notify;
 mod pipeline;
 mod policy;
 mod queue;
@@ -28,6 +30,7 @@ use longhaul_events::Caps;
 
 use crate::budget::amount;
 use crate::delivery::DeliverySettings;
+use crate::notify::Rule;
 use crate::units::{parse_duration_ms, parse_size_bytes};
 use crate::workflow::step::Check;
 
@@ -111,6 +114,12 @@ pub const KEYS: &[Key] = &[
         default: "0",
         about: "how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on",
         kind: Kind::Count(100),
+    },
+    Key {
+        path: daemon::LISTEN,
+        default: "127.0.0.1:0",
+        about: "where the daemon takes requests; port 0 is any that is free, `off` none",
+        kind: Kind::Text,
     },
     Key {
         path: identity::COAUTHOR,
@@ -307,11 +316,12 @@ pub struct Layer {
     checks: Option<(Vec<Check>, Origin)>,
     copy: Option<(Vec<CopiedFile>, Origin)>,
     setup: Option<(Vec<SetupCommand>, Origin)>,
+    notify: Option<(Vec<Rule>, Origin)>,
 }
 
 impl Layer {
     fn of(values: Vec<(&'static Key, String, Origin)>) -> Self {
-        Self { values, checks: None, copy: None, setup: None }
+        Self { values, checks: None, copy: None, setup: None, notify: None }
     }
 }
 
@@ -347,6 +357,8 @@ pub struct Config {
     pub pipeline_default: String,
     /// What a task needs before the daemon starts it.
     pub governance: Governance,
+    /// Where the daemon takes requests; none for nowhere.
+    pub listen: Option<std::net::SocketAddr>,
     /// How the queue is worked off.
     pub queue: QueueConfig,
     pub retention_blobs_ms: u64,
@@ -363,6 +375,8 @@ pub struct Config {
     pub sandbox: SandboxConfig,
     /// In whose name and how changes are delivered.
     pub delivery: DeliverySettings,
+    /// What is told to whom.
+    pub notify: Vec<Rule>,
     pub rows: Vec<Row>,
 }
 
@@ -387,6 +401,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         list.value.read().map(|checks| (checks, origin))
     });
     let checks = checks.transpose().map_err(error)?;
+    let notify = file.notify.map(|section| notify::read(path, section)).transpose().map_err(error)?;
     let retention = file.retention.unwrap_or_default();
     let checkout = file.checkout.unwrap_or_default().read(path).map_err(error)?;
     let bindings = file
@@ -410,6 +425,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
         .chain(rules)
         .chain(asked)
         .chain(identity)
+        .chain(file.daemon.unwrap_or_default().values())
         .chain(file.queue.unwrap_or_default().values())
         .chain(file.pipeline.unwrap_or_default().values());
     for (key, value) in values {
@@ -418,7 +434,7 @@ pub fn parse_file(path: &str, text: &str) -> Result<Layer, Error> {
             layer.push((key_of(key)?, value.value, origin));
         }
     }
-    Ok(Layer { values: layer, checks, copy: checkout.copy, setup: checkout.setup })
+    Ok(Layer { values: layer, checks, copy: checkout.copy, setup: checkout.setup, notify })
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -427,7 +443,9 @@ struct File {
     agents: Option<agents::Section>,
     bindings: Option<Spanned<BTreeMap<String, String>>>,
     budget: Option<budget::Section>,
+    daemon: Option<daemon::Section>,
     identity: Option<identity::Section>,
+    notify: Option<notify::Section>,
     pipeline: Option<pipeline::Section>,
     retention: Option<Retention>,
     checks: Option<Spanned<checks::Section>>,
@@ -496,11 +514,13 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
     let checkout = checkout::resolve(layers, &mut rows)?;
     let sandbox = sandbox::resolve(&rows)?;
     let policy = policy::resolve(&rows)?;
+    let notify = notify::resolve(layers, &mut rows);
     Ok(Config {
         agents: agents::resolve(&rows)?,
         bindings,
         pipeline_default: pipeline::resolve(&rows)?,
         governance: pipeline::governance(&rows)?,
+        listen: daemon::resolve(&rows)?,
         queue: queue::resolve(&rows)?,
         retention_blobs_ms: number(&rows, "retention.blobs")?,
         retention_disk_bytes: number(&rows, "retention.disk")?,
@@ -510,6 +530,7 @@ pub fn resolve(layers: &[Layer]) -> Result<Config, Error> {
         delivery: identity::resolve(&rows, &policy.merge)?,
         policy,
         sandbox,
+        notify,
         rows,
     })
 }
@@ -602,6 +623,7 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "daemon.listen=127.0.0.1:0 (default)",
                 "identity.coauthor=true (default)",
                 "identity.email= (default)",
                 "identity.name= (default)",
@@ -664,6 +686,7 @@ mod tests {
                 "budget.task.money=20usd (default)",
                 "budget.day.money=100usd (default)",
                 "checkout.ports=0 (default)",
+                "daemon.listen=127.0.0.1:0 (default)",
                 "identity.coauthor=true (default)",
                 "identity.email= (default)",
                 "identity.name= (default)",

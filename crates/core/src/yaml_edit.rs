@@ -95,6 +95,12 @@ impl<'a> Target<'a> {
         Error::NoSuchPlace { path: shown(self.path) }
     }
 
+    /// The first of some edits of which the text holds exactly these values.
+    fn first_verified(&self, edits: impl IntoIterator<Item = Edit>, wanted: &Value) -> Result<Edit, Error> {
+        let mut verified = edits.into_iter().filter_map(|edit| self.verified(edit, wanted).ok());
+        verified.next().ok_or_else(|| self.too_special())
+    }
+
     /// The edit, if the text that it makes holds exactly these values.
     fn verified(&self, edit: Edit, wanted: &Value) -> Result<Edit, Error> {
         let changed = document::parse_any(&edit.apply(self.text), Syntax::Yaml);

@@ -10,7 +10,8 @@
 //! process that does. Marks of nested programs are appended, so an outer program's tree holds the inner ones.
 //!
 //! When a program ends, the rest of its tree is killed: nothing that is started here, or from what is
-//! started here, can become a daemon. Only [`detach`] lets go of a program, and only of our own runner.
+//! started here, can become a daemon. Only [`detach`] and [`detach_into`] let go of a program, and only of our own
+//! runners and our own daemon.
 //!
 //! A program may also carry a label there ([`Program::label`]). A supervisor that is killed leaves its program
 //! behind; whoever comes next finds it by its label and ends it ([`end_labelled`]).
@@ -40,11 +41,12 @@ mod tree;
 
 pub use captured::{Captured, EDGE_BYTES};
 pub use error::Error;
-pub use interrupt::{catch_interrupts, interrupts};
+pub use interrupt::{catch_interrupts, catch_terminations, interrupts, terminations, wait_for_signal};
 pub use labelled::{Labelled, end_labelled, labelled};
 pub use program::{Environment, Program, Stdin};
 pub use running::{
-    Finished, Outcome, Running, Stopper, detach, is_alive, leave_session, run, start, started_ticks,
+    Detached, Finished, Outcome, Plea, Running, Stopper, ask, detach, detach_into, is_alive, leave_session,
+    run, start, started_ticks,
 };
 pub use sandbox::Sandbox;
 pub use talk::{Heard, Talk};

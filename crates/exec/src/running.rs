@@ -1,11 +1,16 @@
 //! Running programs as callers see them. Every program has a supervising thread from its start to its
 //! verified end, so bounds hold even while nobody waits.
 
+use std::fs::File;
 use std::io::{PipeWriter, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::panic;
+use std::process::Child;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::supervisor::{self, Started};
 use crate::{Captured, Error, Program, Talk};
@@ -26,7 +31,62 @@ pub fn start(program: &Program) -> Result<Running, Error> {
 /// The one exception to "nothing started here can become a daemon": it is for runners, which take their own
 /// session with `setsid` first thing, hold a lease in the log and end by themselves.
 pub fn detach(program: &Program) -> Result<u32, Error> {
-    crate::spawn::detach(program)
+    crate::spawn::detach(program, None).map(|child| child.id())
+}
+
+/// The same for our own daemon, whose output goes into a file, and of which it can be told how it ended while we are there.
+pub fn detach_into(program: &Program, output: &File) -> Result<Detached, Error> {
+    crate::spawn::detach(program, Some(output)).map(Detached)
+}
+
+/// A program that outlives us. Dropping it changes nothing.
+#[derive(Debug)]
+pub struct Detached(Child);
+
+impl Detached {
+    pub fn id(&self) -> u32 {
+        self.0.id()
+    }
+
+    /// Asks it. As long as its end was not heard of, its id is nobody else's.
+    pub fn ask(&mut self, plea: Plea) {
+        let pid = i32::try_from(self.id()).ok().and_then(Pid::from_raw);
+        if let (Some(pid), None) = (pid, self.ended()) {
+            let _ = kill_process(pid, plea.signal());
+        }
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<Outcome> {
+        let status = self.0.try_wait().ok().flatten()?;
+        let signalled = || Outcome::Signalled(status.signal().unwrap_or_default());
+        Some(status.code().map_or_else(signalled, Outcome::Exited))
+    }
+}
+
+/// What another process of ours is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Plea {
+    /// To end when it can.
+    End,
+    /// It is not asked: it dies.
+    Die,
+}
+
+impl Plea {
+    const fn signal(self) -> Signal {
+        match self {
+            Self::End => Signal::TERM,
+            Self::Die => Signal::KILL,
+        }
+    }
+}
+
+/// Asks the process with this id that started at this tick, and no other that took its id. Where the system does not tell
+/// ticks, the caller knows by other means that the id is still its own. Whether it heeds that is seen, not assumed: see
+/// [`is_alive`].
+pub fn ask(id: u32, started_ticks: Option<u64>, plea: Plea) {
+    crate::tree::signal(id, started_ticks, plea.signal());
 }
 
 /// Takes this process out of the session of whoever started it, so that a closed terminal does not end it.

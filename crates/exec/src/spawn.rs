@@ -1,6 +1,7 @@
 //! The one place where a process comes into being. Says precisely why one could not.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -36,10 +37,11 @@ pub(crate) fn spawn(program: &Program, mark: &Mark) -> Result<Spawned, Error> {
     Ok(Spawned { child, walls: None })
 }
 
-/// Starts a program that outlives us: no pipes, no supervision, and of all marks only its own label. It is in a session of
-/// its own before it begins: a terminal that is closed a moment after we end would take it along otherwise.
+/// Starts a program that outlives us: no pipes, no supervision, and of all marks only its own label. What it prints goes into
+/// the file, if there is one. It is in a session of its own before it begins: a terminal that is closed a moment after we end
+/// would take it along otherwise.
 #[expect(unsafe_code, reason = "nothing safe is run between the two halves of starting; this makes one call")]
-pub(crate) fn detach(program: &Program) -> Result<u32, Error> {
+pub(crate) fn detach(program: &Program, output: Option<&File>) -> Result<Child, Error> {
     if let Some(directory) = &program.directory {
         check(program, directory)?;
     }
@@ -48,12 +50,16 @@ pub(crate) fn detach(program: &Program) -> Result<u32, Error> {
         Some(label) => command.env(mark::VARIABLE, label),
         None => command.env_remove(mark::VARIABLE),
     };
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let printed = || match output {
+        Some(file) => file.try_clone().map_or_else(|_| Stdio::null(), Stdio::from),
+        None => Stdio::null(),
+    };
+    command.stdin(Stdio::null()).stdout(printed()).stderr(printed());
     // SAFETY: it allocates nothing, takes no lock and touches no memory of ours.
     unsafe {
         command.pre_exec(|| rustix::process::setsid().map(drop).map_err(io::Error::from));
     }
-    command.spawn().map(|child| child.id()).map_err(|source| explain(program, source))
+    command.spawn().map_err(|source| explain(program, source))
 }
 
 /// Afterwards a refusal could no longer be told from one that is about the program's file.

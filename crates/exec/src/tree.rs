@@ -13,9 +13,9 @@ mod sweep;
 mod table;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use group::{Chosen, Eve, Process, Tree, is_alive, labelled, own_start_ticks};
+pub(crate) use group::{Chosen, Eve, Process, Tree, is_alive, labelled, own_start_ticks, signal};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{Chosen, Eve, Process, Tree, is_alive, labelled, own_start_ticks};
+pub(crate) use linux::{Chosen, Eve, Process, Tree, is_alive, labelled, own_start_ticks, signal};
 
 /// What of a tree is alive at one moment.
 #[derive(Debug, Default)]

@@ -23,13 +23,19 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Providers by the name under which agents ask for them.
 pub type Upstreams = BTreeMap<String, Upstream>;
 
-/// A provider, and the key that nobody inside may see.
-#[derive(Clone)]
-pub struct Upstream {
+/// A server, and what of it is ours to ask.
+#[derive(Debug, Clone)]
+pub(crate) struct Base {
     authority: Authority,
     scheme: Scheme,
     /// Without a slash at its end.
     path: String,
+}
+
+/// A provider, and the key that nobody inside may see.
+#[derive(Clone)]
+pub struct Upstream {
+    base: Base,
     pub(crate) key: (HeaderName, HeaderValue),
     pub(crate) protocol: Protocol,
 }
@@ -82,28 +88,19 @@ impl Credential<'_> {
 
 impl fmt::Debug for Upstream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Upstream({}, {:?})", self.authority, self.protocol)
+        write!(f, "Upstream({}, {:?})", self.base.authority, self.protocol)
     }
 }
 
 impl Upstream {
     /// A provider at a base address, such as `https://api.example.com/v1`, which is shown a key in this header.
     pub fn new(base: &str, protocol: Protocol, key: (HeaderName, HeaderValue)) -> Result<Self, Error> {
-        let unfit = |problem| Error::Address { text: base.to_owned(), problem };
-        let uri: Uri = base.parse().map_err(|_| unfit("it cannot be read"))?;
-        let scheme = match uri.scheme_str() {
-            Some("https") => Scheme::Https,
-            Some("http") => Scheme::Http,
-            Some(_) | None => return Err(unfit("it begins with neither `https:` nor `http:`")),
-        };
-        let authority = uri.authority().ok_or_else(|| unfit("it names no host"))?.clone();
-        if authority.as_str().contains('@') || uri.query().is_some() {
-            return Err(unfit("it has a user, a password or a query"));
+        if base.contains('?') {
+            return Err(Error::Address { text: base.to_owned(), problem: "it has a query" });
         }
         let (name, mut value) = key;
         value.set_sensitive(true);
-        let path = uri.path().trim_end_matches('/').to_owned();
-        Ok(Self { authority, scheme, path, key: (name, value), protocol })
+        Ok(Self { base: Base::new(base)?, key: (name, value), protocol })
     }
 
     /// A provider at a base address that is shown a credential in the usual way.
@@ -112,12 +109,43 @@ impl Upstream {
     }
 
     pub(crate) fn authority(&self) -> &str {
-        self.authority.as_str()
+        self.base.authority()
     }
 
     /// Where a path below the base is.
     pub(crate) fn path_of(&self, rest: &str) -> String {
-        format!("{}/{rest}", self.path)
+        format!("{}/{rest}", self.base.path())
+    }
+
+    pub(crate) async fn connect(&self) -> io::Result<Box<dyn Stream>> {
+        self.base.connect().await
+    }
+}
+
+impl Base {
+    /// From an address such as `https://api.example.com/v1`.
+    pub(crate) fn new(address: &str) -> Result<Self, Error> {
+        let unfit = |problem| Error::Address { text: address.to_owned(), problem };
+        let uri: Uri = address.parse().map_err(|_| unfit("it cannot be read"))?;
+        let scheme = match uri.scheme_str() {
+            Some("https") => Scheme::Https,
+            Some("http") => Scheme::Http,
+            Some(_) | None => return Err(unfit("it begins with neither `https:` nor `http:`")),
+        };
+        let authority = uri.authority().ok_or_else(|| unfit("it names no host"))?.clone();
+        if authority.as_str().contains('@') {
+            return Err(unfit("it has a user or a password"));
+        }
+        let path = uri.path().trim_end_matches('/').to_owned();
+        Ok(Self { authority, scheme, path })
+    }
+
+    pub(crate) fn authority(&self) -> &str {
+        self.authority.as_str()
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
     }
 
     pub(crate) async fn connect(&self) -> io::Result<Box<dyn Stream>> {

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use crate::commands::Commands;
 use crate::commands::walking::StartSession;
 use crate::error::Error;
+use crate::queueing::told_brief;
 use crate::runner::{Assignment, Whom};
 use crate::stopping::Stop;
 use crate::system::System;
@@ -38,13 +39,33 @@ impl Commands {
     pub(crate) fn open_child(&self, parent: &Session, new: NewChild) -> Result<SessionId, Error> {
         let NewChild { id, workflow, goal, vars, assignment, caps, checkout, brief } = new;
         let (workspace, above) = (parent.workspace, Some(parent.id));
+        let told = self.told_to_task_of(parent)?;
+        let told_brief = told_brief(&told);
+        let brief = brief.into_iter().chain(told_brief).reduce(|one, other| format!("{one}\n\n{other}"));
         let start =
             StartSession { workflow, goal, vars, workspace, checkout, parent: above, warnings: Vec::new() };
         self.start_session_as(id, &start, brief.as_deref())?;
         if let Some(assignment) = assignment {
             self.assign_child(parent, id, &assignment, caps)?;
+            self.tell_meanwhile(parent, id, told.len())?;
         }
         Ok(id)
+    }
+
+    /// What a person said while the session was being opened. Whoever said it did not see the session yet.
+    fn tell_meanwhile(&self, parent: &Session, child: SessionId, heard: usize) -> Result<(), Error> {
+        for words in self.told_to_task_of(parent)?.iter().skip(heard) {
+            match self.tell_session(child, words, &by(parent.id)) {
+                Ok(()) | Err(Error::Session(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// What people said to the task of a session.
+    fn told_to_task_of(&self, session: &Session) -> Result<Vec<String>, Error> {
+        self.task_of(session)?.map_or_else(|| Ok(Vec::new()), |task| self.told_to(&task))
     }
 
     /// Says who does a session below another one.

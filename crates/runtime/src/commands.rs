@@ -6,6 +6,7 @@ pub(crate) mod carrying;
 pub(crate) mod checkout;
 pub(crate) mod delivering;
 mod keeping;
+mod noting;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
 mod paying;

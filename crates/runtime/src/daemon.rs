@@ -4,27 +4,34 @@
 //! the log, so one that is killed loses nothing, and the next one looks and goes on.
 
 mod found;
+mod governed;
 mod known;
 mod line;
+mod news;
 mod starting;
 mod supervising;
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use longhaul_core::metrics::{self, DaemonFigures, Figures, QueueState};
 use longhaul_core::queue::Plan;
 use longhaul_events::Timestamp;
 use longhaul_store::watch::Watcher;
 
 use crate::commands::Commands;
 use crate::error::Error;
-use crate::runner::this_process;
+use crate::intake::{Intake, IntakeOptions};
+use crate::lifecycle::{Condition, Counts, Health, Serve};
+use crate::observing::{self, export};
 use crate::system::System;
 use known::Known;
 use line::Line;
+use news::News;
 use starting::Starters;
 use supervising::Supervision;
 
@@ -33,39 +40,31 @@ pub const DAEMON: &str = "daemon";
 
 /// How often it looks without having been told, while something runs. A process that died tells nobody.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Many commits in a row are one reason to look.
+const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(50);
 /// The same while nothing does.
 const REST: Duration = Duration::from_secs(2);
 /// One that did not look for so long is stuck.
 const STUCK: Duration = Duration::from_secs(60);
-
-#[derive(Debug, Clone, Copy)]
-pub struct DaemonOptions {
-    pub version: &'static str,
-}
-
-/// Whether a daemon does its work.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Health {
-    Well,
-    /// It starts nothing new and ends when what runs has ended.
-    Draining,
-    Unwell {
-        because: String,
-    },
-}
+/// How long a collector may take to be told the last of it.
+const LAST_TELLING: Duration = Duration::from_secs(2);
 
 /// A daemon that serves.
 #[derive(Debug)]
 pub struct Daemon {
     shared: Arc<Shared>,
+    intake: Arc<Intake>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    news: News,
+    export: Mutex<Option<export::Handle>>,
 }
 
 /// What the loop and those who ask it share.
 #[derive(Debug)]
 struct Shared {
     system: System,
-    commands: Commands,
+    commands: Arc<Commands>,
+    counts: Mutex<Counts>,
     wish: AtomicU8,
     born: Instant,
     /// In milliseconds since it was born.
@@ -81,27 +80,29 @@ const STOP: u8 = 2;
 
 impl Daemon {
     /// Looks at what there is and begins to serve. Whoever calls holds the lock that there is one of.
-    pub fn start(system: System, options: DaemonOptions) -> Result<Arc<Self>, Error> {
-        let commands = system.commands()?;
+    pub fn start(system: System) -> Result<Arc<Self>, Error> {
+        let commands = Arc::new(system.commands()?);
+        let folder = system.directory().to_owned();
+        let intake =
+            Intake::start(system.standing_in(&folder), Arc::clone(&commands), IntakeOptions::default())?;
+        let (intake, export) = (Arc::new(intake), system.start_export());
         let shared = Arc::new(Shared {
             system,
             commands,
+            counts: Mutex::default(),
             wish: AtomicU8::new(SERVE),
             born: Instant::now(),
             looked: AtomicU64::new(0),
             trouble: Mutex::new(None),
             plan: Mutex::new(None),
         });
-        let round = Round::new(Arc::clone(&shared))?;
-        shared.commands.service_started(this_process(), options.version)?;
+        let round = Round::new(Arc::clone(&shared), Arc::clone(&intake))?;
         let thread = std::thread::Builder::new().name("daemon".to_owned());
         let no_thread = |source| Error::ReadFile { path: "a thread".into(), source };
         let thread = thread.spawn(move || serve(round)).map_err(no_thread)?;
-        Ok(Arc::new(Self { shared, thread: Mutex::new(Some(thread)) }))
-    }
-
-    pub fn health(&self) -> Health {
-        self.shared.health()
+        let news = News::start(Arc::clone(&shared))?;
+        let (thread, export) = (Mutex::new(Some(thread)), Mutex::new(export));
+        Ok(Arc::new(Self { shared, intake, thread, news, export }))
     }
 
     /// What the queue looked like when it was last planned.
@@ -109,27 +110,25 @@ impl Daemon {
         lock(&self.shared.plan).clone()
     }
 
-    /// Starts nothing new, and ends when what runs has ended.
-    pub fn drain(&self) {
-        self.shared.wish.fetch_max(DRAIN, Ordering::Relaxed);
+    /// Figures in the format of Prometheus. Without the views there are those of the daemon alone.
+    pub fn metrics(&self) -> String {
+        let counts = *lock(&self.shared.counts);
+        let is_paused = self.shared.commands.service().is_ok_and(|service| service.paused.is_some());
+        let daemon = DaemonFigures {
+            uptime_ms: u64::try_from(self.shared.born.elapsed().as_millis()).unwrap_or(u64::MAX),
+            queue_length: counts.queued,
+            queue: if is_paused { QueueState::Paused } else { QueueState::Running },
+            intake: BTreeMap::new(),
+        };
+        let reader = self.shared.commands.reader();
+        let figures = reader.map(|reader| observing::figures(&reader, Some(daemon.clone())));
+        let alone = || Figures { daemon: Some(daemon), ..Figures::default() };
+        metrics::render(&figures.and_then(Result::ok).unwrap_or_else(alone))
     }
 
-    /// Ends the loop. What runs goes on by itself.
-    pub fn stop(&self) {
-        self.shared.wish.fetch_max(STOP, Ordering::Relaxed);
-        self.wait();
-    }
-
-    /// Returns when the loop has ended.
-    pub fn wait(&self) {
-        if let Some(thread) = lock(&self.thread).take() {
-            // What it died of is in the log.
-            let _ = thread.join();
-        }
-    }
-
-    pub fn has_ended(&self) -> bool {
-        lock(&self.thread).as_ref().is_none_or(JoinHandle::is_finished)
+    /// What takes in work.
+    pub const fn intake(&self) -> &Arc<Intake> {
+        &self.intake
     }
 
     pub fn system(&self) -> &System {
@@ -141,23 +140,52 @@ impl Daemon {
     }
 }
 
-impl Shared {
+impl Serve for Daemon {
     fn health(&self) -> Health {
+        let condition = self.shared.condition();
+        Health { condition, counts: *lock(&self.shared.counts), addresses: Vec::new() }
+    }
+
+    fn drain(&self) {
+        self.shared.wish.fetch_max(DRAIN, Ordering::Relaxed);
+    }
+
+    fn stop(&self) {
+        self.shared.wish.fetch_max(STOP, Ordering::Relaxed);
+        self.intake.stop();
+    }
+
+    fn wait(&self) {
+        let thread = lock(&self.thread).take();
+        if let Some(thread) = thread {
+            // What it died of is in its log.
+            let _ = thread.join();
+        }
+        self.intake.stop();
+        self.news.stop();
+        if let Some(export) = lock(&self.export).take() {
+            export.stop(LAST_TELLING);
+        }
+    }
+}
+
+impl Shared {
+    fn condition(&self) -> Condition {
         let looked = Duration::from_millis(self.looked.load(Ordering::Relaxed));
         let silent = self.born.elapsed().saturating_sub(looked);
         if silent > STUCK {
-            return Health::Unwell { because: format!("it has not looked for {} s", silent.as_secs()) };
+            return Condition::Troubled(format!("it has not looked for {} s", silent.as_secs()));
         }
         match lock(&self.trouble).clone() {
-            Some(because) => Health::Unwell { because },
-            None if self.wish.load(Ordering::Relaxed) == DRAIN => Health::Draining,
-            None => Health::Well,
+            Some(because) => Condition::Troubled(because),
+            None if self.looked.load(Ordering::Relaxed) == 0 => Condition::Starting,
+            None => Condition::Healthy,
         }
     }
 
     fn beat(&self) {
         let ms = u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.looked.store(ms, Ordering::Relaxed);
+        self.looked.store(ms.max(1), Ordering::Relaxed);
     }
 
     fn now(&self) -> Timestamp {
@@ -173,6 +201,9 @@ struct Round {
     supervision: Supervision,
     line: Line,
     starters: Starters,
+    intake: Arc<Intake>,
+    /// When the next tick of a schedule is due.
+    tick: Option<Timestamp>,
 }
 
 fn serve(mut round: Round) {
@@ -193,30 +224,32 @@ fn serve(mut round: Round) {
         if round.is_over() {
             break;
         }
+        std::thread::sleep(LOOK_AT_MOST_EVERY); // tidy: what comes meanwhile is seen by the same look
         let rest = if round.known.has_running() || round.starters.is_busy() { LOOK_EVERY } else { REST };
         if round.watcher.wait(round.until_due(rest)).is_err() {
             // A store that was replaced is opened anew by the next look.
             std::thread::sleep(LOOK_EVERY); // tidy: nothing tells when a store can be opened again
         }
     }
-    if let Err(error) = round.shared.commands.service_stopped("it was asked to") {
-        tracing::warn!(%error, "could not put on record that the daemon ended");
-    }
 }
 
 impl Round {
-    fn new(shared: Arc<Shared>) -> Result<Self, Error> {
+    fn new(shared: Arc<Shared>, intake: Arc<Intake>) -> Result<Self, Error> {
         let places = shared.system.places();
         let watcher = Watcher::listening(&places.data, &places.poke_socket())?;
         let known = Known::load(&shared.commands)?;
         let (supervision, line) = (Supervision::default(), Line::default());
-        Ok(Self { starters: Starters::new(Arc::clone(&shared)), shared, watcher, known, supervision, line })
+        let starters = Starters::new(Arc::clone(&shared));
+        Ok(Self { starters, shared, watcher, known, supervision, line, intake, tick: None })
     }
 
     /// Takes in what is new, sees to what should run, and starts whose turn it is.
     fn look(&mut self) -> Result<(), Error> {
         let now = self.shared.now();
         self.starters.collect(&mut self.line, now);
+        if self.shared.wish.load(Ordering::Relaxed) == SERVE {
+            self.tick = self.intake.due_ticks(now).next;
+        }
         self.known.follow(&self.shared.commands)?;
         self.supervision.look(&self.shared, &self.known, &mut self.starters, now);
         // What was just put on record counts for whose turn it is.
@@ -233,6 +266,7 @@ impl Round {
             }
             *lock(&self.shared.plan) = Some(Arc::new(plan));
         }
+        *lock(&self.shared.counts) = self.known.counts();
         Ok(())
     }
 
@@ -247,7 +281,7 @@ impl Round {
     /// How long to wait at most: until something is due.
     fn until_due(&self, rest: Duration) -> Duration {
         let now = self.shared.now();
-        let due = [self.supervision.next_due(), self.line.next_due()].into_iter().flatten().min();
+        let due = [self.supervision.next_due(), self.line.next_due(), self.tick].into_iter().flatten().min();
         due.map_or(rest, |due| rest.min(Duration::from_millis(due.since_ms(now).max(10))))
     }
 }

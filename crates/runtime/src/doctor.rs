@@ -1,5 +1,6 @@
 //! The checkup: every problem by name, with what to do about it. Looks at everything, changes nothing.
 
+mod daemon;
 mod repository;
 
 use std::collections::BTreeSet;
@@ -121,6 +122,7 @@ pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
         Ok(Some(reader)) => database(&reader, config.ok().as_ref(), progress, &mut diagnoses),
         Err(error) => diagnoses.push(from_error("database", &error)),
     }
+    diagnoses.extend(daemon::daemon(system));
     if let Some(little) = free_space(system) {
         diagnoses.retain(|diagnosis| diagnosis.subject != DISK);
         diagnoses.push(little);

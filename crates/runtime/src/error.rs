@@ -2,6 +2,8 @@
 
 mod driven;
 mod hiring;
+mod inbox;
+mod lifecycle;
 mod task;
 
 use std::path::PathBuf;
@@ -14,6 +16,8 @@ use serde_json::Value;
 
 pub use driven::DrivenError;
 pub use hiring::HiringError;
+pub use inbox::InboxError;
+pub use lifecycle::LifecycleError;
 pub use task::TaskError;
 
 use crate::agents::AddingError;
@@ -147,6 +151,10 @@ pub enum Error {
     #[error(transparent)]
     Task(#[from] TaskError),
     #[error(transparent)]
+    Inbox(#[from] InboxError),
+    #[error(transparent)]
+    Lifecycle(#[from] LifecycleError),
+    #[error(transparent)]
     Gateway(#[from] longhaul_gateway::Error),
     #[error("what an earlier runner left running could not be ended: {0}")]
     Leftovers(#[source] longhaul_exec::Error),
@@ -258,6 +266,8 @@ impl Error {
             Self::Roster(_) | Self::NoAgent(_) | Self::Adding(_) => "E0910",
             Self::Driven(error) => return error.code(),
             Self::Task(error) => error.code(),
+            Self::Inbox(error) => error.code(),
+            Self::Lifecycle(error) => return error.code(),
             Self::PathNotText(_)
             | Self::NoFilesHere(_)
             | Self::ReadFile { .. }
@@ -300,6 +310,8 @@ impl Error {
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Task(error) => error.kind(),
+            Self::Inbox(error) => error.kind(),
+            Self::Lifecycle(error) => error.kind(),
             Self::Adding(error) => error.kind(),
             Self::Worktree(error) => error.kind(),
             Self::MalformedHandle(_)

@@ -99,12 +99,8 @@ pub(crate) struct Shared {
 impl Intake {
     /// Reads the files of triggers and begins to serve.
     pub fn start(system: System, commands: Arc<Commands>, options: IntakeOptions) -> Result<Self, Error> {
-        let shared = Arc::new(Shared {
-            system,
-            commands,
-            set: RwLock::default(),
-            clockwork: Mutex::default(),
-        });
+        let shared =
+            Arc::new(Shared { system, commands, set: RwLock::default(), clockwork: Mutex::default() });
         let (sender, receiver) = mpsc::sync_channel(options.most_waiting.max(1));
         let mut drain = Drain::load(Arc::clone(&shared), receiver, options.most_at_once.max(1))?;
         drain.reload()?;

@@ -23,10 +23,15 @@ mod error;
 pub mod forge;
 pub mod gateway;
 mod hiring;
+mod inbox;
 pub mod intake;
 pub mod leaf;
+pub mod lifecycle;
+mod logs;
 pub mod maintenance;
 mod metering;
+mod notifying;
+pub mod observing;
 mod opening;
 mod places;
 mod proofs;
@@ -74,12 +79,16 @@ pub use commands::walking::{
     Worth,
 };
 pub use commands::workspace::{TrustRequest, WorkspaceChange};
-pub use daemon::{DAEMON, Daemon, DaemonOptions, Health};
+pub use daemon::{DAEMON, Daemon};
 pub use demo::Demo;
 pub use doctor::{Checkup, Diagnosis, Progress, Status};
 pub use driving::{Drive, NewDrive, Script};
-pub use error::{DrivenError, Error, HiringError, Kind, TaskError};
+pub use error::{DrivenError, Error, HiringError, InboxError, Kind, LifecycleError, TaskError};
 pub use hiring::Assignee;
+pub use inbox::{Desk, Hearing, Replied, ToldTask};
+pub use logs::{Follow, KEPT_BYTES, KEPT_DAYS, Level, LogOrigin, LogQuery, LogRow, OldLog};
+pub use notifying::{Notified, Notifier, Undelivered};
+pub use observing::{StatsQuery, StatsView};
 pub use places::Places;
 pub use proofs::ProofReport;
 pub use queueing::{Turn, script_value};
@@ -98,7 +107,7 @@ pub use starting::NewWalk;
 pub use stopping::Stop;
 pub use system::{Settings, System};
 pub use tasks::{Again, TaskSetting};
-pub use telemetry::{LogFormat, start_logging};
+pub use telemetry::{LogFiles, LogFormat, LogOptions, scrub_logs_with, start_logging};
 pub use tickets::Ticket;
 pub use trees::WaitsFor;
 pub use walling::WantedWalls;
@@ -117,18 +126,23 @@ pub mod opaque {
 
 /// What the façades take and give, so that nobody above needs the crates below.
 pub mod types {
+    pub use longhaul_core::briefing::{Audience, Briefing, DaemonLine, DaemonState, Surroundings};
     pub use longhaul_core::config::{Config, KEYS, Origin, Row as ConfigRow, SandboxLevel, SandboxNetwork};
     pub use longhaul_core::conversation::COMPLETE_STEP;
     pub use longhaul_core::handle::Handle;
+    pub use longhaul_core::inbox::{Entry, EntryId, Kind as EntryKind, Remedy, Severity, Trouble};
     pub use longhaul_core::init::{CopyKind, Proposal, ProposedCheck, ProposedCommand, ProposedCopy};
+    pub use longhaul_core::metrics::{self, DaemonFigures, Figures};
     pub use longhaul_core::outcome::{Because, Live, NOTHING_CHANGED, Outcome};
     pub use longhaul_core::progress::{Now, Progress as SessionProgress, StepProgress, StepState};
     pub use longhaul_core::proof::{self, Proof};
+    pub use longhaul_core::question::Urgency as EntryUrgency;
     pub use longhaul_core::retention::{Action, Plan, Target};
+    pub use longhaul_core::service::{Pause, Service};
     pub use longhaul_core::session::{ATTEMPTS_LEFT, Spent, channel_word};
+    pub use longhaul_core::stats::{self, Budgets, Estimate, Rest, RunEnd, Spread, WorkflowStats};
     pub use longhaul_core::task::{Source as TaskSource, Task, TaskState};
     pub use longhaul_core::time::rfc3339;
-    pub use longhaul_core::service::{Pause, Service};
     pub use longhaul_core::trigger::{Delivery, MOST_BODY_BYTES, Start, Switch};
     pub use longhaul_core::trust::{Change, Changed};
     pub use longhaul_core::units::{parse_duration_ms, show_count, show_duration, show_money, show_size};
@@ -138,9 +152,10 @@ pub mod types {
     pub use longhaul_core::workflow::{ModelTier, Workflow};
     pub use longhaul_core::workspace::{TrustState, Workspace};
     pub use longhaul_events::{
-        CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Digest, Driver,
-        Epoch, GateKind, NodeId, Position, Priority, Reason, ReportKind, Seq, SessionId, StepId, StreamId,
-        Taint, TaskChange, TaskId, Timestamp, Urgency, Verdict as GateVerdict, Waits, WorkspaceId,
+        CallOutcome, Caps, Channel, Checkout, CheckoutKind, Choice, CloseOutcome, Considered, Content,
+        Digest, Driver, Epoch, GateKind, NodeId, Orders, Position, Priority, Reason, ReportKind, Seq,
+        SessionId, StepId, StreamId, Taint, TaskChange, TaskId, Timestamp, Urgency, Verdict as GateVerdict,
+        Waits, WorkspaceId,
     };
     pub use longhaul_store::views::{
         DrivenRow, GateRow, SessionRow, SessionStatus, TaskRow, Waiting, WorkspaceRow,

@@ -56,6 +56,31 @@ impl Places {
         self.run.join("poke.sock")
     }
 
+    /// What a daemon says of itself while it serves.
+    pub(crate) fn daemon_report(&self) -> PathBuf {
+        self.run.join("daemon.json")
+    }
+
+    /// What somebody wants of the daemon that serves.
+    pub(crate) fn daemon_wish(&self) -> PathBuf {
+        self.run.join("daemon.wish.json")
+    }
+
+    /// Whoever holds it serves. Beside the data, because two environments may name two run folders for the same data.
+    pub(crate) fn daemon_lock(&self) -> PathBuf {
+        self.data.join("daemon.lock")
+    }
+
+    /// What a daemon prints that nobody watches.
+    pub fn daemon_log(&self) -> PathBuf {
+        self.state.join("daemon.log")
+    }
+
+    /// Programs of daemons that were replaced, kept until it is clear that nobody goes back to them.
+    pub(crate) fn previous_programs(&self) -> PathBuf {
+        self.state.join("previous")
+    }
+
     /// Where a daemon is asked and told things, by the user alone.
     pub fn control_socket(&self) -> PathBuf {
         self.run.join("control.sock")
@@ -118,6 +143,21 @@ impl Places {
     /// Where checkouts for verifications are, a folder for each session.
     pub(crate) fn verifications(&self) -> PathBuf {
         self.data.join("verifications")
+    }
+
+    /// Where our processes write what they do.
+    pub fn logs(&self) -> PathBuf {
+        self.state.join("logs")
+    }
+
+    /// How far the log was told to a collector.
+    pub(crate) fn export_cursor(&self) -> PathBuf {
+        self.state.join("otlp.json")
+    }
+
+    /// The notifications that did not arrive.
+    pub(crate) fn undelivered(&self) -> PathBuf {
+        self.state.join("undelivered.json")
     }
 
     pub fn secrets(&self) -> PathBuf {

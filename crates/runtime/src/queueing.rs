@@ -127,17 +127,16 @@ impl System {
 
 impl Commands {
     /// What people said to a task before this attempt, for whoever works on it now.
-    fn told_before(&self, task: &Task) -> Result<Option<String>, Error> {
-        let mut said = Vec::new();
-        for words in &task.told {
-            said.push(format!("- {}", self.text(words)?));
-        }
+    pub(crate) fn told_before(&self, task: &Task) -> Result<Option<String>, Error> {
+        let said = told_brief(&self.told_to(task)?);
         let why = task.requeued.as_ref().map(|again| format!("This is another attempt: {}.", again.because));
-        if said.is_empty() && why.is_none() {
-            return Ok(None);
-        }
-        let heading = (!said.is_empty()).then(|| "A person said about this task:".to_owned());
-        Ok(Some(why.into_iter().chain(heading).chain(said).collect::<Vec<_>>().join("\n")))
+        let told: Vec<String> = why.into_iter().chain(said).collect();
+        Ok((!told.is_empty()).then(|| told.join("\n")))
+    }
+
+    /// What people said to a task, the newest last.
+    pub(crate) fn told_to(&self, task: &Task) -> Result<Vec<String>, Error> {
+        task.told.iter().map(|words| self.text(words)).collect()
     }
 
     /// The words of a content.
@@ -145,6 +144,14 @@ impl Commands {
         let value = self.content(content)?;
         Ok(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
     }
+}
+
+/// What people said, for one who begins. Of very much, the newest.
+pub(crate) fn told_brief(said: &[String]) -> Option<String> {
+    const MOST: usize = 20;
+    let newest = &said[said.len().saturating_sub(MOST)..];
+    let lines: Vec<String> = newest.iter().map(|words| format!("- {words}")).collect();
+    (!lines.is_empty()).then(|| format!("A person said about this task:\n{}", lines.join("\n")))
 }
 
 fn orders_of(task: &Task) -> Result<&Orders, Error> {

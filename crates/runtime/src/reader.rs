@@ -3,6 +3,7 @@
 mod agent;
 mod artifacts;
 mod events;
+mod exporting;
 mod family;
 mod find;
 mod following;
@@ -44,6 +45,7 @@ pub use recording::RecordedRun;
 pub use story::{Branch, Happened, Ruled, StoryEntry, Telling};
 pub use tailing::StoryTail;
 pub(crate) use tasks::view as task_view;
+pub(crate) use tasks::with;
 pub use tasks::{DamagedTask, Decided, TaskDecision, TaskView};
 pub use trusted::SinceTrusted;
 

@@ -20,7 +20,7 @@ const ATTEMPTS: usize = 64;
 
 pub(crate) struct Recorder {
     pub(crate) log: Arc<dyn Log>,
-    scrubber: Scrubber,
+    scrubber: Arc<Scrubber>,
 }
 
 /// A stream's state, as its owner loads, changes and stores it.
@@ -55,10 +55,10 @@ impl Contents {
 
 impl Recorder {
     pub(crate) fn new(log: Arc<dyn Log>, scrubber: Scrubber) -> Self {
-        Self { log, scrubber }
+        Self { log, scrubber: Arc::new(scrubber) }
     }
 
-    pub(crate) fn scrubber(&self) -> &Scrubber {
+    pub(crate) const fn scrubber(&self) -> &Arc<Scrubber> {
         &self.scrubber
     }
 

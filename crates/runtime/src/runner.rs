@@ -22,6 +22,7 @@ mod perform;
 mod permission;
 mod preparing;
 mod proving;
+mod rest;
 mod returning;
 mod switch;
 #[cfg(test)]
@@ -49,14 +50,16 @@ use crate::delivery::{self, Delivering};
 use crate::error::{DrivenError, Error};
 use crate::gateway::{self, TOKEN_VARIABLE, Token};
 use crate::system::System;
+use crate::telemetry::scrub_logs_with;
 use crate::workers;
 pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Visits, Who};
 use crew::{Crew, Shell};
 use leftovers::Latest;
 pub(crate) use leftovers::{SessionLabel, Whom};
-pub(crate) use leftovers::{is_dead, is_driven, this_process};
+pub(crate) use leftovers::{is_alive, is_dead, is_driven, this_process};
 use permission::Refusal;
 use preparing::Ready;
+use rest::AtRest;
 use switch::StopSwitch;
 pub use watch::Patience;
 use watch::Stopwatch;
@@ -67,10 +70,26 @@ const LEASE_MS: u64 = 15_000;
 const KEEP_TRYING: Duration = Duration::from_mins(10);
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
+/// How long a runner that is done waits for a collector to take what it did.
+const LAST_TELLING: Duration = Duration::from_secs(2);
+
 /// What the process of a runner does: it leaves whoever started it, and performs.
 pub fn run_apart(system: &System, id: SessionId) -> Result<(), Error> {
     longhaul_exec::leave_session();
-    run_work(system, id)
+    rest::heed();
+    let since = Instant::now();
+    tracing::info!(session = %id, version = env!("CARGO_PKG_VERSION"), "a runner began");
+    let export = system.start_export();
+    let done = run_work(system, id);
+    let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+    match &done {
+        Ok(()) => tracing::info!(session = %id, ms, "a runner ended"),
+        Err(error) => tracing::error!(session = %id, ms, %error, "a runner gave up"),
+    }
+    if let Some(export) = export {
+        export.stop(LAST_TELLING);
+    }
+    done
 }
 
 /// Performs whatever work a session waits for, until it waits for something else.
@@ -104,13 +123,17 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
     // Whoever works on the session sees it, and whatever they say is stored.
     let system = &system.keeping_secret(TOKEN_VARIABLE, token.reveal());
     let commands = Arc::new(system.commands()?);
+    scrub_logs_with(commands.scrubber().clone());
     let label = SessionLabel::of(id, &system.places().data)?;
     let mut crew = match Crew::of(system, &commands, id, &token) {
         Ok(crew) => crew,
         Err(error) => return give_up(&commands, id, error),
     };
     let setup = crew.as_ref().map(|crew| crew.setup.clone()).unwrap_or_default();
-    while let Some(due) = due(&commands, id, crew.as_mut())? {
+    let at_rest = AtRest::of(&commands.load_session(id)?);
+    while !at_rest.is_due()
+        && let Some(due) = due(&commands, id, crew.as_mut())?
+    {
         let mut piece = match due {
             Due::End => return system.end(&commands, id, Whom::Commands),
             Due::Nobody => return give_up(&commands, id, Error::Driven(DrivenError::NoCheckout(id))),
@@ -135,7 +158,7 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
         let commands = &commands;
-        let driven = Driven { system, commands, id, epoch, label, sandbox, stopwatch, setup, owner };
+        let driven = Driven { system, commands, id, epoch, label, sandbox, stopwatch, setup, owner, at_rest };
         // Closed when this piece of work is done.
         let _gateway = match opened {
             Ok(gateway) => gateway,
@@ -249,6 +272,7 @@ struct Driven<'a> {
     setup: &'a [SetupCommand],
     /// Whose files they are that may be changed; none where they are only read.
     owner: Option<SessionId>,
+    at_rest: AtRest,
 }
 
 impl Driven<'_> {

@@ -18,12 +18,16 @@ pub use keeping::{SecretChange, SecretSet, SecretWarning};
 pub(crate) use key::{Key, KeyOrigin};
 
 use crate::error::Kind;
+use crate::observing::export::plain;
 
 /// Environment variables that end like this hold secrets.
 const SECRET_ENDINGS: [&str; 5] = ["_TOKEN", "_SECRET", "_PASSWORD", "_API_KEY", "_ACCESS_KEY"];
 
 /// Shorter values of such variables are settings more often than secrets.
 const SHORTEST_VARIABLE: usize = 12;
+
+/// Shorter values of headers are words such as `true`.
+const SHORTEST_HEADER: usize = 8;
 
 /// A secrets file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -159,10 +163,30 @@ pub(crate) fn from_environment(variables: impl Iterator<Item = (OsString, OsStri
         SECRET_ENDINGS.iter().any(|ending| name.as_bytes().ends_with(ending.as_bytes()))
             && value.len() >= SHORTEST_VARIABLE
     };
-    variables
-        .filter(|(name, value)| is_secret(name, value))
-        .map(|(name, value)| Secret { name: name.to_string_lossy().into_owned(), value: value.into_vec() })
-        .collect()
+    let secret = |(name, value): (OsString, OsString)| {
+        let name = name.to_string_lossy().into_owned();
+        if name.starts_with("OTEL_") && name.ends_with("_HEADERS") {
+            return in_headers(&name, &value);
+        }
+        vec![Secret { name, value: value.into_vec() }]
+    };
+    let is_headers =
+        |name: &OsStr| name.as_bytes().starts_with(b"OTEL_") && name.as_bytes().ends_with(b"_HEADERS");
+    variables.filter(|(name, value)| is_secret(name, value) || is_headers(name)).flat_map(secret).collect()
+}
+
+/// What is shown to a collector: the value of each header, as it is written and as it is sent.
+fn in_headers(name: &str, headers: &OsStr) -> Vec<Secret> {
+    let headers = headers.to_string_lossy();
+    let values =
+        headers.split(',').filter_map(|header| header.split_once('=')).map(|(_, value)| value.trim());
+    let spelled = values.flat_map(|value| {
+        let sent = plain(value);
+        let bare = sent.as_deref().and_then(|sent| sent.split_once(' ')).map(|(_, bare)| bare.to_owned());
+        [Some(value.to_owned()), sent, bare]
+    });
+    let long = spelled.flatten().filter(|value| value.len() >= SHORTEST_HEADER);
+    long.map(|value| Secret { name: name.to_owned(), value: value.into_bytes() }).collect()
 }
 
 #[cfg(test)]
@@ -181,6 +205,21 @@ mod tests {
         let names: Vec<String> =
             from_environment(variables.into_iter()).into_iter().map(|secret| secret.name).collect();
         assert_eq!(names, ["FORGE_TOKEN"]);
+    }
+
+    #[test]
+    fn what_is_shown_to_a_collector_is_a_secret_in_all_its_spellings() {
+        let headers = "authorization=Bearer%20collector-canary, x-tenant=team, api-key=another-canary";
+        let found = from_environment([("OTEL_EXPORTER_OTLP_HEADERS".into(), headers.into())].into_iter());
+        let values: Vec<&[u8]> = found.iter().map(|secret| secret.value.as_slice()).collect();
+        let wanted = [
+            "Bearer%20collector-canary",
+            "Bearer collector-canary",
+            "collector-canary",
+            "another-canary",
+            "another-canary",
+        ];
+        assert_eq!(values, wanted.map(str::as_bytes));
     }
 
     #[test]

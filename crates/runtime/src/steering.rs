@@ -9,7 +9,7 @@ use crate::system::System;
 use crate::terminal;
 
 /// An agent reads it whole with its next turn.
-const MOST_BYTES: usize = 16 * 1024;
+pub(crate) const MOST_BYTES: usize = 16 * 1024;
 
 impl System {
     /// Says something to the agent; it hears it with its next turn. Whoever drives the session goes on with it, and if

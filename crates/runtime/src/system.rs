@@ -217,13 +217,18 @@ impl System {
     }
 
     /// The settings in force where no workspace adds to them.
-    pub(crate) fn config_outside_workspaces(&self) -> Result<Config, Error> {
+    pub fn config_outside_workspaces(&self) -> Result<Config, Error> {
         self.config_with(None)
     }
 
     /// The settings that files hold, without what an agent can say by its environment and by flags.
     pub(crate) fn config_of_files(&self) -> Result<Config, Error> {
         config::load(&self.settings.places, self.workspace_layer()?, |_| None, &[])
+    }
+
+    /// What the user's own file says, and nothing else.
+    pub(crate) fn users_config(&self) -> Result<Config, Error> {
+        config::load(&self.settings.places, None, |_| None, &[])
     }
 
     fn config_with(&self, workspace: Option<longhaul_core::config::Layer>) -> Result<Config, Error> {

@@ -24,6 +24,7 @@ use longhaul_git::{Checkout, ObjectId, Repository, Snapshots};
 
 pub use cleaning::{Clean, CleanMode, CleanRow, CleanState, Unmerged};
 pub use file::WorktreeFile;
+pub(crate) use file::write_whole;
 pub use info::{Disagreement, Source, WorktreeInfo};
 pub use keeping::{ChangedFile, KeptRow, RestoredWorktree};
 pub(crate) use lending::{Lending, Lent};

@@ -21,12 +21,12 @@ use crate::log::{DamagedRow, Decision, Log};
 use crate::sqlite::connection::be_patient;
 pub use board::Board;
 pub use rows::{
-    CostRow, Costs, DrivenRow, GateRow, Row, ServiceRow, SessionRow, SessionStatus, TaskRow, TriggerRow,
-    Waiting, WorkspaceRow,
+    Concerns, CostRow, Costs, DrivenRow, GateRow, QuestionRow, Reached, Row, ServiceRow, SessionRow,
+    SessionStatus, TaskRow, TriggerRow, Waiting, WorkspaceRow,
 };
 
 /// Raised whenever the same log gives other rows.
-const VERSION: u32 = 9;
+const VERSION: u32 = 12;
 const BATCH: usize = 500;
 
 /// How often the file is tried before the rows are made without it.

@@ -2,6 +2,7 @@
 //!
 //! A dev-dependency only. Nothing here may be reached from the product.
 
+pub mod collector;
 mod dice;
 pub mod driver;
 pub mod model_server;

@@ -7,7 +7,7 @@
 mod answer;
 mod asked;
 mod fault;
-mod http;
+pub(crate) mod http;
 mod messages;
 mod open_ai;
 mod protocol;

@@ -22,6 +22,24 @@ pub fn kill(process: u32) -> bool {
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(number), nix::sys::signal::Signal::SIGKILL).is_ok()
 }
 
+/// Asks a process to end.
+pub fn terminate(process: u32) -> bool {
+    let Ok(number) = i32::try_from(process) else { return false };
+    nix::sys::signal::kill(nix::unistd::Pid::from_raw(number), nix::sys::signal::Signal::SIGTERM).is_ok()
+}
+
+/// The processes that were started with this variable, those behind walls included.
+pub fn with_variable(name: &str, value: &Path) -> Vec<u32> {
+    let wanted = [name.as_bytes(), b"=", value.as_os_str().as_encoded_bytes()].concat();
+    let numbers = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let numbers = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let has = |process: &u32| {
+        let variables = std::fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        variables.split(|byte| *byte == 0).any(|variable| variable == wanted)
+    };
+    numbers.filter(has).collect()
+}
+
 /// A tool that a test cannot do without, and the package that holds it.
 pub fn tool(name: &str, package: &str) -> Command {
     let folders = std::env::var_os("PATH").unwrap_or_default();

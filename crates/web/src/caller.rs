@@ -55,7 +55,8 @@ fn process_at(address: SocketAddr, own: SocketAddr) -> Option<i32> {
     let mut processes = numbers.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     processes.find(|process| {
         let Ok(open) = fs::read_dir(format!("/proc/{process}/fd")) else { return false };
-        open.flatten().any(|entry| fs::read_link(entry.path()).is_ok_and(|found| found.as_os_str() == wanted.as_str()))
+        open.flatten()
+            .any(|entry| fs::read_link(entry.path()).is_ok_and(|found| found.as_os_str() == wanted.as_str()))
     })
 }
 

@@ -78,7 +78,9 @@ impl Client {
                 let body = Limited::new(body, MOST_BYTES).collect().await.map_err(io::Error::other)?;
                 Ok::<_, io::Error>((head.status, body.to_bytes()))
             };
-            tokio::time::timeout(PATIENCE, answer).await.map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
+            tokio::time::timeout(PATIENCE, answer)
+                .await
+                .map_err(|_| io::Error::from(io::ErrorKind::TimedOut))?
         });
         let (status, bytes) = asked.map_err(|error| gone(&error))?;
         if status.is_success() {

@@ -64,7 +64,12 @@ pub(crate) trait Answering: Clone + Send + Sync + 'static {
 }
 
 /// Serves until it is stopped, and what was begun is answered.
-pub(crate) async fn serve<A: Answering>(listener: Listener, answering: A, limits: Limits, stop: CancellationToken) {
+pub(crate) async fn serve<A: Answering>(
+    listener: Listener,
+    answering: A,
+    limits: Limits,
+    stop: CancellationToken,
+) {
     let all = Arc::new(Connections::new(most()));
     let mut served = JoinSet::new();
     loop {
@@ -122,7 +127,11 @@ struct One {
 }
 
 impl One {
-    async fn answer(self, stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, answering: impl Answering) {
+    async fn answer(
+        self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        answering: impl Answering,
+    ) {
         let Self { place, peer, limits, stop } = self;
         let connection = Arc::clone(&place.connection);
         let service = service_fn(move |request: hyper::Request<Incoming>| {

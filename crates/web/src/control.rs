@@ -82,14 +82,17 @@ impl Control {
         let limited = Limited::new(body, self.limits.most_body_bytes).collect();
         match tokio::time::timeout(self.limits.body_patience, limited).await {
             Ok(Ok(body)) => Ok(body.to_bytes().to_vec()),
-            Ok(Err(_)) => refused(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or did not come whole"),
+            Ok(Err(_)) => {
+                refused(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large, or did not come whole")
+            }
             Err(_) => refused(StatusCode::REQUEST_TIMEOUT, "the body of the request took too long"),
         }
     }
 }
 
 async fn nowhere() -> Response {
-    Reply::error(StatusCode::NOT_FOUND, None, "there is nothing here; `/openapi.json` lists what there is").into_response()
+    Reply::error(StatusCode::NOT_FOUND, None, "there is nothing here; `/openapi.json` lists what there is")
+        .into_response()
 }
 
 async fn not_so(method: Method) -> Response {

@@ -38,13 +38,17 @@ pub(crate) fn check(shown: &Shown<'_>, token: &Token) -> Result<(), Refused> {
     };
     let is_known = host.to_str().is_ok_and(is_this_machine);
     if !is_known || uri.authority().is_some_and(|named| !is_this_machine(named.as_str())) {
-        return refused(StatusCode::FORBIDDEN, "this API is reached as `localhost` or by a loopback address only");
+        return refused(
+            StatusCode::FORBIDDEN,
+            "this API is reached as `localhost` or by a loopback address only",
+        );
     }
     if headers.contains_key(ORIGIN) || headers.get(SEC_FETCH_SITE).is_some_and(|site| site != "none") {
         return refused(StatusCode::FORBIDDEN, "pages in a browser may not use this API");
     }
     let shown: Vec<_> = headers.get_all(AUTHORIZATION).iter().collect();
-    let is_right = matches!(shown[..], [value] if bearer(value.as_bytes()).is_some_and(|shown| token.is(shown)));
+    let is_right =
+        matches!(shown[..], [value] if bearer(value.as_bytes()).is_some_and(|shown| token.is(shown)));
     if is_right {
         return Ok(());
     }
@@ -110,7 +114,15 @@ mod tests {
         for host in ["localhost:7420", "127.0.0.1:7420", "[::1]:7420", "LOCALHOST", "127.3.2.1"] {
             assert_eq!(at(host), 200, "{host}");
         }
-        for host in ["evil.example", "evil.example:7420", "127.0.0.1.evil.example", "10.0.0.1", "localhost:", "", "localhost.evil"] {
+        for host in [
+            "evil.example",
+            "evil.example:7420",
+            "127.0.0.1.evil.example",
+            "10.0.0.1",
+            "localhost:",
+            "",
+            "localhost.evil",
+        ] {
             assert_eq!(at(host), 403, "{host}");
         }
         let local = ("host", "localhost");
@@ -126,7 +138,9 @@ mod tests {
     fn no_page_gets_in_and_nobody_without_the_token() {
         let (_folder, token) = token();
         let right = format!("bearer  {}", token.reveal());
-        let with = |more: &[(&'static str, &str)]| status(&token, "127.0.0.1", &[&[("host", "localhost")], more].concat());
+        let with = |more: &[(&'static str, &str)]| {
+            status(&token, "127.0.0.1", &[&[("host", "localhost")], more].concat())
+        };
         assert_eq!(with(&[("authorization", &right)]), 200);
         assert_eq!(with(&[("authorization", &right), ("sec-fetch-site", "none")]), 200);
         for origin in ["http://localhost:7420", "https://evil.example", "null"] {
@@ -148,7 +162,9 @@ mod tests {
         };
         assert!(kind(Method::GET, None));
         assert!(kind(Method::POST, Some("application/json; charset=utf-8")));
-        for wrong in [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("multipart/form-data")] {
+        for wrong in
+            [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("multipart/form-data")]
+        {
             assert!(!kind(Method::POST, wrong) && !kind(Method::DELETE, wrong), "{wrong:?}");
         }
     }

@@ -43,7 +43,11 @@ struct Target {
 }
 
 impl Hooks {
-    pub(crate) async fn answer(&self, connection: &Connection, request: hyper::Request<Incoming>) -> Response {
+    pub(crate) async fn answer(
+        &self,
+        connection: &Connection,
+        request: hyper::Request<Incoming>,
+    ) -> Response {
         let answer = self.take(request).await;
         if !matches!(answer, Err(_) | Ok(Answer::Unsigned | Answer::Unknown)) {
             connection.let_in();
@@ -72,7 +76,9 @@ impl Hooks {
         let body = match tokio::time::timeout(self.limits.body_patience, limited).await {
             Ok(Ok(body)) => body.to_bytes(),
             Ok(Err(error)) if error.is::<LengthLimitError>() => return Ok(Answer::TooLarge),
-            Ok(Err(_)) => return refused(StatusCode::BAD_REQUEST, "the body of the request did not come whole"),
+            Ok(Err(_)) => {
+                return refused(StatusCode::BAD_REQUEST, "the body of the request did not come whole");
+            }
             Err(_) => return refused(StatusCode::REQUEST_TIMEOUT, "the body of the request took too long"),
         };
         Ok(self.judge(target, &head.headers, &body).await)
@@ -86,7 +92,8 @@ impl Hooks {
         let (sender, receiver) = oneshot::channel();
         let intake = Arc::clone(&self.intake);
         let judged = tokio::task::spawn_blocking(move || {
-            intake.receive(&target.scope, &target.trigger, &delivery, move |answer| drop(sender.send(answer)));
+            intake
+                .receive(&target.scope, &target.trigger, &delivery, move |answer| drop(sender.send(answer)));
         });
         let failed = || Answer::Failed("the request could not be judged".to_owned());
         if judged.await.is_err() {

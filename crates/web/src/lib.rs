@@ -11,6 +11,7 @@ mod caller;
 mod client;
 mod connections;
 mod control;
+mod doors;
 mod guard;
 mod hooks;
 mod openapi;
@@ -22,6 +23,7 @@ mod socket;
 mod token;
 
 pub use client::{Client, ClientError};
+pub use doors::begin;
 pub use openapi::description;
 pub use server::{Inside, Limits, Web, WebError, WebOptions};
 pub use token::Token;

@@ -67,7 +67,8 @@ fn describe(operation: &Operation, generator: &mut schemars::SchemaGenerator) ->
 
 fn parameters(operation: &Operation) -> Vec<Value> {
     let parts = operation.path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
-    let parts = parts.map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
+    let parts =
+        parts.map(|name| json!({"name": name, "in": "path", "required": true, "schema": {"type": "string"}}));
     let query = operation.query.iter().map(|parameter| {
         let schema = json!({"type": "boolean", "default": false});
         json!({"name": parameter.name, "in": "query", "description": parameter.about, "schema": schema})
@@ -92,6 +93,14 @@ mod tests {
         for reference in text.split("\"$ref\":\"#").skip(1).filter_map(|rest| rest.split('"').next()) {
             assert!(description.pointer(reference).is_some(), "{reference} leads nowhere");
         }
-        assert_eq!(description["paths"].as_object().unwrap().values().map(|path| path.as_object().unwrap().len()).sum::<usize>(), ids.len());
+        assert_eq!(
+            description["paths"]
+                .as_object()
+                .unwrap()
+                .values()
+                .map(|path| path.as_object().unwrap().len())
+                .sum::<usize>(),
+            ids.len()
+        );
     }
 }

@@ -91,7 +91,8 @@ impl From<&Failed> for Reply {
         match failed {
             Failed::Runtime(error) => Self::of(error),
             Failed::Body(problem) => {
-                let message = format!("the body does not fit: {problem}; `/openapi.json` says what belongs there");
+                let message =
+                    format!("the body does not fit: {problem}; `/openapi.json` says what belongs there");
                 Self::error(StatusCode::BAD_REQUEST, None, &message)
             }
         }

@@ -1,9 +1,10 @@
 //! What the control API shows, for people who ask with the command line and for programs. A field is added, never changed.
 
+use longhaul_runtime::TaskView;
 use longhaul_runtime::control::{QueuedTask, Retried};
 use longhaul_runtime::intake::Trouble;
+use longhaul_runtime::lifecycle::Condition;
 use longhaul_runtime::types::{Timestamp, rfc3339};
-use longhaul_runtime::{Health, TaskView};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub struct StatusRow {
     pub version: String,
     pub process: u32,
-    /// `well`, `draining` or `unwell`.
+    /// `starting`, `well` or `unwell`.
     pub health: String,
     /// Why it is unwell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -231,10 +232,10 @@ impl DoneRow {
 }
 
 /// The words for how a daemon is doing, and why it is not well.
-pub(crate) fn health_words(health: Health) -> (String, Option<String>) {
-    match health {
-        Health::Well => ("well".to_owned(), None),
-        Health::Draining => ("draining".to_owned(), None),
-        Health::Unwell { because } => ("unwell".to_owned(), Some(because)),
+pub(crate) fn health_words(condition: Condition) -> (String, Option<String>) {
+    match condition {
+        Condition::Starting => ("starting".to_owned(), None),
+        Condition::Healthy => ("well".to_owned(), None),
+        Condition::Troubled(because) => ("unwell".to_owned(), Some(because)),
     }
 }

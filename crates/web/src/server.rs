@@ -131,12 +131,20 @@ impl Web {
         let room = Arc::new(Semaphore::new(ROOM_KILOBYTES));
         let hooks = Hooks { intake: inside.intake, limits, room };
         let at_socket = AtSocket { control: control.clone() };
-        let mut served = vec![
-            runtime.spawn(connections::serve(Listener::Socket(listener), at_socket, limits, stop.clone())),
-        ];
+        let mut served = vec![runtime.spawn(connections::serve(
+            Listener::Socket(listener),
+            at_socket,
+            limits,
+            stop.clone(),
+        ))];
         if let Some(port) = port {
             let at_port = AtPort { control, hooks, token: Arc::new(token) };
-            served.push(runtime.spawn(connections::serve(Listener::Port(port), at_port, limits, stop.clone())));
+            served.push(runtime.spawn(connections::serve(
+                Listener::Port(port),
+                at_port,
+                limits,
+                stop.clone(),
+            )));
         }
         drop(entered);
         Ok(Self { address, trouble, stop, served: Mutex::new(Some((runtime, served))), _socket: socket })
@@ -187,7 +195,12 @@ struct AtSocket {
 }
 
 impl Answering for AtSocket {
-    async fn answer(&self, peer: Peer, connection: Arc<Connection>, request: hyper::Request<Incoming>) -> Response {
+    async fn answer(
+        &self,
+        peer: Peer,
+        connection: Arc<Connection>,
+        request: hyper::Request<Incoming>,
+    ) -> Response {
         let Peer::Socket { user, process } = peer else { return refused() };
         // Looks at other processes, and so not where others are answered.
         let caller = tokio::task::spawn_blocking(move || Peer::of_socket(user, process)).await;
@@ -208,7 +221,12 @@ struct AtPort {
 }
 
 impl Answering for AtPort {
-    async fn answer(&self, peer: Peer, connection: Arc<Connection>, request: hyper::Request<Incoming>) -> Response {
+    async fn answer(
+        &self,
+        peer: Peer,
+        connection: Arc<Connection>,
+        request: hyper::Request<Incoming>,
+    ) -> Response {
         let Peer::Port { address, own } = peer else { return refused() };
         if request.uri().path().starts_with(hooks::PREFIX) {
             return self.hooks.answer(&connection, request).await;

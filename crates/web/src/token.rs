@@ -33,8 +33,11 @@ impl Token {
         let flags = i32::try_from(rustix::fs::OFlags::NOFOLLOW.bits()).expect("a flag of open fits");
         let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
         let found = file.metadata()?;
-        if !found.is_file() || found.uid() != rustix::process::getuid().as_raw() || found.mode() & 0o077 != 0 {
-            return Err(refused("others may have read it; remove it, and the daemon makes another when it starts"));
+        if !found.is_file() || found.uid() != rustix::process::getuid().as_raw() || found.mode() & 0o077 != 0
+        {
+            return Err(refused(
+                "others may have read it; remove it, and the daemon makes another when it starts",
+            ));
         }
         let mut text = String::new();
         file.take(LONGEST).read_to_string(&mut text)?;

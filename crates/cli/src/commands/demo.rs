@@ -167,7 +167,9 @@ fn show(context: &Context, demo: &Demo, ended: &Ended, kept: Option<PathBuf>) ->
     let reader = commands.reader().ok_or_else(|| Error::UnknownSession(*session))?;
     let row = reader.find_session(&session.to_string())?;
     let task = reader.find_task(&session.to_string())?;
-    let outcome = outcome_of(&row).ok_or_else(|| Error::UnknownSession(*session))?;
+    // One that waits for a session below it has no outcome of its own.
+    let outcome = outcome_of(&row).or_else(|| task.state.outcome().cloned());
+    let outcome = outcome.ok_or_else(|| Error::UnknownSession(*session))?;
     let is_done = outcome == Outcome::Completed { reason: None } && system.unplayed(commands, &row).is_none();
     let exit = if is_done && !missed { ExitCode::SUCCESS } else { ExitCode::from(REFUSED) };
     let found = reader.proof_of_task(&task).ok();

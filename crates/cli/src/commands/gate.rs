@@ -9,6 +9,7 @@ mod show;
 
 use std::process::ExitCode;
 
+pub(super) use answer::{Wish, answer};
 use longhaul_runtime::{Clock as _, Error, GateEntry, System, SystemClock};
 
 use crate::context::Context;

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use longhaul_runtime::OldLog;
 use longhaul_runtime::types::{Action, Target, show_size};
 use serde::Serialize;
 
@@ -46,6 +47,10 @@ impl<'a> ActionRow<'a> {
         };
         Self { kind, what, bytes: action.bytes, because: &action.because }
     }
+
+    fn of_log(old: &'a OldLog) -> Self {
+        Self { kind: "log", what: old.path.display().to_string(), bytes: old.bytes, because: &old.because }
+    }
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
@@ -56,15 +61,19 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         return Ok(ExitCode::SUCCESS);
     };
     let plan = commands.plan_collection(&config)?;
-    let rows: Vec<ActionRow<'_>> = plan.actions.iter().map(ActionRow::of).collect();
+    let logs = system.old_logs();
+    let of_logs = logs.iter().map(ActionRow::of_log);
+    let rows: Vec<ActionRow<'_>> = plan.actions.iter().map(ActionRow::of).chain(of_logs).collect();
     // First the deed: whoever reads the rows may go away in the middle of them.
-    let collected = if args.apply { Some(commands.collect(&plan)?) } else { None };
+    let collected =
+        if args.apply { Some((commands.collect(&plan)?, system.remove_old_logs())) } else { None };
     context.output.rows(&rows)?;
     if rows.is_empty() {
         context.output.say("there is nothing to throw away");
-    } else if let Some(collected) = collected {
-        let (blobs, files) = (count(collected.blobs, "blob"), count(collected.files, "file"));
-        let size = show_size(collected.bytes);
+    } else if let Some((collected, log_bytes)) = collected {
+        let files = collected.files + u64::try_from(logs.len()).unwrap_or(0);
+        let (blobs, files) = (count(collected.blobs, "blob"), count(files, "file"));
+        let size = show_size(collected.bytes + log_bytes);
         context.output.say(&format!("threw away {blobs} and {files}, {size}"));
     } else {
         let size = show_size(rows.iter().map(|row| row.bytes).sum());

@@ -52,8 +52,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     };
     let names = if args.force { Names::TakeOut } else { Names::Spare };
     let Redacted { decisions, blobs } = commands.redact(&value, names)?;
+    let lines = system.redact_logs(&value)?;
     context.output.row(RedactedRow { decisions, blobs })?;
-    if (decisions, blobs) == (0, 0) {
+    if lines > 0 {
+        context.output.say(&format!("blanked {} of `longhaul logs`", count(lines, "line")));
+    }
+    if (decisions, blobs, lines) == (0, 0, 0) {
         context.output.say("the value was found nowhere; check how it is written");
         return Ok(ExitCode::SUCCESS);
     }

@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use longhaul_runtime::run_apart;
 use longhaul_runtime::types::SessionId;
+use longhaul_runtime::{LogOrigin, run_apart};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -18,6 +18,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
+    let session = Some(args.session);
+    context.keep_log(LogOrigin { process: NAME.to_owned(), session, task: None });
     run_apart(&context.system()?.serving(longhaul_mcp::leaf_door), args.session)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -117,6 +117,8 @@ fn every_command_is_listed_with_one_line() {
         longhaul log verify              Check that streams are what was written: bytes, order, and the blobs that they name
         longhaul log export              Write streams as JSON lines, with their chains and blobs, for `longhaul log import`
         longhaul log import              Take in an export: all of it, or nothing if any of it does not fit
+        longhaul logs                    Show what runners and the daemon did, line by line, in the order of time
+        longhaul stats                   Show per workflow how long runs take, what they use and how they come out
         longhaul gc                      Show what is no longer needed and may be thrown away; events never are
         longhaul redact                  Take a value out of everything that is stored, so that no byte of it is left
         longhaul backup                  Write the whole store to one new file, while others go on
@@ -231,7 +233,7 @@ const EVERY_COMMAND: &str = "
     gate-reject stop spawn await proof proof-show proof-verify worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
     forge forge-init forge-issue forge-issue-new forge-issue-list forge-issue-show forge-issue-close forge-pr forge-pr-list forge-pr-show forge-pr-review
     artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
-    log-export log-import gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man
+    log-export log-import logs stats gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man
     help
 ";
 

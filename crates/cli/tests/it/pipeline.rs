@@ -3,6 +3,7 @@
 
 mod gates;
 mod moving;
+mod served;
 mod world;
 
 use std::fs;

@@ -211,6 +211,7 @@ pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r"\bs-[0-9a-z]{13}\b", "[session]"),
     (r"\[session\]\.\d+\.[0-9a-z]{8}\.[0-9a-z]{16}\b", "[handle]"),
     (r"\bt-[0-9a-z]{13}\b", "[task]"),
+    (r"\bi-[0-9a-z]{8}\b", "[entry]"),
     (r"\bw-[0-9a-z]{8}\b", "[workspace]"),
     (r"\b[0-9a-f]{64}\b", "[hash]"),
     (r"\d{4}-\d\d-\d\dT\d\d[:-]\d\d[:-]\d\d[.-]\d{3}Z", "[time]"),

@@ -13,6 +13,9 @@ pub struct WallClock {
     /// Others below it are at work, each with a clock of its own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     leads: bool,
+    /// How long others below it were at work.
+    #[serde(default)]
+    led_ms: u64,
 }
 
 /// Somebody at the wheel.
@@ -30,11 +33,15 @@ struct Stretch {
 impl Stretch {
     /// What lies beyond the end of the lease does not count, even if its holder turns out to be alive: it was asleep.
     fn go_on(&mut self, at: Timestamp) {
-        let gap_ms = u64::try_from(at.0.saturating_sub(self.last.0)).unwrap_or_default();
-        if at <= self.until {
-            self.ms = self.ms.saturating_add(gap_ms);
-        }
+        self.ms = self.ms.saturating_add(self.pass(at));
+    }
+
+    /// What counts of the time since it was last written to.
+    fn pass(&mut self, at: Timestamp) -> u64 {
+        let counts = at <= self.until;
+        let gap_ms = at.since_ms(self.last);
         self.last = at.max(self.last);
+        if counts { gap_ms } else { 0 }
     }
 }
 
@@ -46,7 +53,7 @@ impl WallClock {
             && !matches!(event, SessionEvent::DriverTaken { .. } | SessionEvent::DriverExpired { .. })
         {
             if self.leads {
-                stretch.last = at.max(stretch.last);
+                self.led_ms = self.led_ms.saturating_add(stretch.pass(at));
             } else {
                 stretch.go_on(at);
             }
@@ -84,6 +91,11 @@ impl WallClock {
         self.before_ms.saturating_add(self.running.map_or(0, |stretch| stretch.ms))
     }
 
+    /// How long it waited under its lease for others below it, beside that.
+    pub const fn led_ms(&self) -> u64 {
+        self.led_ms
+    }
+
     /// What was before a driver took over.
     pub fn ms_before(&self, epoch: Epoch) -> u64 {
         match self.running {
@@ -116,9 +128,9 @@ mod tests {
             clock.apply(Timestamp(10), &started(what));
             clock.apply(Timestamp(500), &finished());
             clock.apply(Timestamp(520), &SessionEvent::DriverReleased { epoch });
-            clock.ms()
+            (clock.ms(), clock.led_ms())
         };
-        assert_eq!(told(json!({ "children": [] })), 30);
-        assert_eq!(told(json!({ "command": ["make"] })), 520);
+        assert_eq!(told(json!({ "children": [] })), (30, 490));
+        assert_eq!(told(json!({ "command": ["make"] })), (520, 0));
     }
 }

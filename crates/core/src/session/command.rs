@@ -148,6 +148,12 @@ pub enum Command {
         by: String,
         nonce: Nonce,
     },
+    /// A person says something to whoever works on the task. The agent hears it where it next has a step; what is parked stays
+    /// parked.
+    Tell {
+        words: Content,
+        by: String,
+    },
     /// What happened between the session and the agent that its driver asks.
     Act {
         epoch: Epoch,
@@ -244,6 +250,7 @@ impl Command {
             | Self::Wake { .. }
             | Self::SetBudget { .. }
             | Self::Steer { .. }
+            | Self::Tell { .. }
             | Self::Act { .. }
             | Self::Park { .. }
             | Self::RequestStop { .. }

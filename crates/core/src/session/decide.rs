@@ -92,6 +92,7 @@ impl Session {
             Command::Wake { node, nonce, now } => self.wake(node, nonce, now),
             Command::SetBudget { budget, nonce } => self.set_budget(budget, nonce),
             Command::Steer { words, by, nonce } => self.steer(AgentAct::Steered { words, by }, nonce),
+            Command::Tell { words, by } => self.tell(AgentAct::Steered { words, by }),
             Command::Act { epoch, acts } => {
                 self.lease_of(epoch)?;
                 let node = self.node();
@@ -346,6 +347,22 @@ impl Session {
             }
             (At::Parked(_) | At::Nothing | At::Work(_) | At::Gate(_), _) => Err(Rejection::NobodyListens),
         }
+    }
+
+    /// Who has no step at the moment hears it with the next one.
+    fn tell(&self, act: AgentAct) -> Result<Vec<SessionEvent>, Rejection> {
+        self.refuse_if_stopping()?;
+        if self.agent.is_none() {
+            return Err(Rejection::NotDriven);
+        }
+        let node = match &self.at {
+            At::Nothing => return Err(Rejection::NobodyListens),
+            At::Step(tip) => tip.node,
+            At::Work(work) => work.work,
+            At::Gate(gate) => gate.gate,
+            At::Parked(park) => park.out.unwrap_or(park.node),
+        };
+        Ok(vec![SessionEvent::Agent { node: Some(node), act }])
     }
 
     fn work(&self, epoch: Epoch, work: NodeId) -> Result<(), Rejection> {

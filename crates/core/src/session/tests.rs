@@ -416,3 +416,29 @@ fn a_person_speaks_beside_a_driver_and_takes_up_what_was_parked() {
     history.push(SessionEvent::Closed { outcome: CloseOutcome::Completed });
     assert_eq!(session(&history).decide(steer()), Err(Rejection::Closed));
 }
+
+#[test]
+fn what_is_told_is_heard_later_by_who_has_no_step_and_takes_up_nothing() {
+    let tell = || Command::Tell { words: text("the other file"), by: "ada".into() };
+    let act = AgentAct::Assigned {
+        agent: "rehearsal".into(),
+        settings: text(""),
+        because: None,
+        taint: Taint::Clean,
+    };
+    let assigned = SessionEvent::Agent { node: Some(NodeId(Seq(2))), act };
+    let mut history = vec![opened(), handed_out(2, None, FIRST)];
+    assert_eq!(session(&history).decide(tell()), Err(Rejection::NotDriven));
+    history.extend([assigned, taken(1, 9000)]);
+    assert_eq!(session(&history).decide(tell()), Ok(vec![steered(2)]));
+    let reasons = vec![Reason::new("budget_money", "it costs too much", "give it more")];
+    let mut parked = history.clone();
+    parked.extend(session(&history).decide(Command::Park { epoch: Epoch(1), reasons, waits: None }).unwrap());
+    assert_eq!(
+        session(&parked).decide(tell()),
+        Ok(vec![steered(2)]),
+        "it stays parked, and hears it when it goes on"
+    );
+    history.push(finished(2, FIRST, None));
+    assert_eq!(session(&history).decide(tell()), Err(Rejection::NobodyListens));
+}

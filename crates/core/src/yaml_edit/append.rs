@@ -2,8 +2,10 @@
 
 use serde_json::Value;
 
-use super::place::{after_block, after_colon, break_before, column, is_absent, is_flow, newline, next_line};
-use super::set::{FlowEnd, at_end, flow_end};
+use super::place::{
+    after_block, after_colon, column, dash_of, is_absent, is_flow, newline, next_line, trimmed,
+};
+use super::set::{after, at_end, in_brackets};
 use super::{Edit, Error, Step, Target, at, shown};
 use crate::workflow::compile::Syntax;
 use crate::workflow::document::{self, Node, NodeValue};
@@ -17,11 +19,11 @@ pub fn append(text: &str, path: &[Step<'_>], item: &str) -> Result<Edit, Error> 
     let target = Target::read(text, path)?;
     let value = document::parse_any(item, Syntax::Yaml).map_err(Error::NotYaml)?;
     let value = value.as_ref().map_or(Value::Null, Node::to_json);
-    let edit = match target.find(path) {
+    let edits = match target.find(path) {
         Some(list) => to_list(&target, list, item)?,
         None => new_list(&target, item)?,
     };
-    target.verified(edit, &wanted(&target, value).ok_or_else(|| target.missing())?)
+    target.first_verified(edits, &wanted(&target, value).ok_or_else(|| target.missing())?)
 }
 
 fn wanted(target: &Target<'_>, item: Value) -> Option<Value> {
@@ -42,31 +44,24 @@ fn wanted(target: &Target<'_>, item: Value) -> Option<Value> {
     Some(json)
 }
 
-fn to_list(target: &Target<'_>, list: &Node, item: &str) -> Result<Edit, Error> {
+/// The ways to write it, the better one first.
+fn to_list(target: &Target<'_>, list: &Node, item: &str) -> Result<Vec<Edit>, Error> {
     let text = target.text;
     match &list.value {
-        NodeValue::Null if is_absent(list) => below_key(target, item),
-        NodeValue::List(items) if !is_flow(text, list) => {
-            let dash = list.span.start;
-            if !text[dash..].starts_with('-') {
-                return Err(target.too_special());
+        NodeValue::Null if is_absent(list) => below_key(target, item).map(|edit| vec![edit]),
+        NodeValue::List(items) => match (items.first(), items.last()) {
+            (Some(_), Some(last)) if is_flow(text, list) => {
+                Ok(vec![in_brackets(text, last.span.end, item.trim())])
             }
-            let indent = column(text, dash);
-            let at =
-                after_block(text, items.last().map_or(list.span.end, |last| last.span.end.max(dash)), indent);
-            let gap = if are_apart(text, items) { newline(text) } else { "" };
-            let with = format!("{}{gap}{}", break_before(text, at), lines(text, item, indent));
-            Ok(Edit { range: at..at, with })
-        }
-        NodeValue::List(items) => match items.last() {
-            Some(last) => {
-                let item = item.trim();
-                Ok(match flow_end(text, last.span.end) {
-                    FlowEnd::Comma(at) => Edit { range: at..at, with: format!(" {item}") },
-                    FlowEnd::Bracket(at) => Edit { range: at..at, with: format!(", {item}") },
-                })
+            (Some(first), Some(last)) => {
+                let dash = dash_of(text, first).ok_or_else(|| target.too_special())?;
+                let indent = column(text, dash);
+                let gap = if are_apart(text, items) { newline(text) } else { "" };
+                let new = format!("{gap}{}", lines(text, item, indent));
+                let ends = [trimmed(text, &last.span), last.span.end];
+                Ok(ends.map(|end| after(text, after_block(text, end, indent), &new)).into())
             }
-            None => in_place_of_brackets(target, list, item),
+            (None, _) | (_, None) => in_place_of_brackets(target, list, item).map(|edit| vec![edit]),
         },
         NodeValue::Null
         | NodeValue::Bool(_)
@@ -85,8 +80,7 @@ fn below_key(target: &Target<'_>, item: &str) -> Result<Edit, Error> {
     let indent = column(text, key.0) + INDENT;
     let colon = key.1.ok_or_else(|| target.too_special())?;
     let at = after_block(text, next_line(text, colon), column(text, key.0));
-    let with = format!("{}{}", break_before(text, at), lines(text, item, indent));
-    Ok(Edit { range: at..at, with })
+    Ok(after(text, at, &lines(text, item, indent)))
 }
 
 /// `key: []`: with brackets around it, an item could have no comments.
@@ -116,7 +110,7 @@ fn key_of(target: &Target<'_>) -> Option<(usize, Option<usize>)> {
 }
 
 /// The list is not there yet.
-fn new_list(target: &Target<'_>, item: &str) -> Result<Edit, Error> {
+fn new_list(target: &Target<'_>, item: &str) -> Result<Vec<Edit>, Error> {
     let (Some((Step::Key(key), around)), text) = (target.path.split_last(), target.text) else {
         return Err(target.missing());
     };
@@ -127,20 +121,17 @@ fn new_list(target: &Target<'_>, item: &str) -> Result<Edit, Error> {
     };
     let Some(map) = target.find(around) else {
         let lines = head(0);
-        let is_whole = around.is_empty();
-        return if is_whole {
-            Ok(at_end(text, lines.trim_end_matches(['\n', '\r'])))
-        } else {
-            Err(target.missing())
-        };
+        let edit = at_end(text, lines.trim_end_matches(['\n', '\r']));
+        return if around.is_empty() { Ok(vec![edit]) } else { Err(target.missing()) };
     };
-    let (Some((first, _)), false) = (map.entries().first(), is_flow(text, map)) else {
+    let (Some((first, _)), Some((last_key, last)), false) =
+        (map.entries().first(), map.entries().last(), is_flow(text, map))
+    else {
         return Err(target.too_special());
     };
     let indent = column(text, first.span.start);
-    let end = map.entries().iter().map(|(key, node)| key.span.end.max(node.span.end)).max();
-    let at = after_block(text, end.unwrap_or(map.span.end), indent);
-    Ok(Edit { range: at..at, with: format!("{}{}", break_before(text, at), head(indent)) })
+    let ends = [trimmed(text, &last.span), last.span.end].map(|end| end.max(last_key.span.end));
+    Ok(ends.map(|end| after(text, after_block(text, end, indent), &head(indent))).into())
 }
 
 /// Whether there is an empty line between the first two items.

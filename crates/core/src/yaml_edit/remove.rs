@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use super::place::{after_blanks, column, is_flow, line_start, next_line};
+use super::place::{after_blanks, after_colon, column, dash_of, is_flow, line_start, next_line, trimmed};
 use super::{Edit, Error, Step, Target, at};
 use crate::workflow::document::{Node, NodeValue};
 
@@ -14,13 +14,12 @@ pub fn remove(text: &str, path: &[Step<'_>]) -> Result<Edit, Error> {
     let (last, around) = path.split_last().ok_or_else(|| target.missing())?;
     let parent = target.find(around).ok_or_else(|| target.missing())?;
     let (parts, number) = parts(parent, *last).ok_or_else(|| target.missing())?;
-    let edit = if parts.len() == 1 {
-        let empty = if matches!(parent.value, NodeValue::Map(_)) { "{}" } else { "[]" };
-        Edit { range: parent.span.start..trimmed(text, &parent.span), with: empty.to_owned() }
+    let edits = if parts.len() == 1 {
+        emptied(&target, around, parent)
     } else if is_flow(text, parent) {
-        Edit { range: between_brackets(text, &parts, number), with: String::new() }
+        vec![Edit { range: between_brackets(text, &parts, number), with: String::new() }]
     } else {
-        in_block(&target, &parts, number, parent)?
+        vec![in_block(&target, &parts, number, parent)?]
     };
     let mut wanted = target.json();
     match (at(&mut wanted, around), last) {
@@ -28,7 +27,28 @@ pub fn remove(text: &str, path: &[Step<'_>]) -> Result<Edit, Error> {
         (Some(Value::Array(list)), Step::Index(index)) => drop(list.remove(*index)),
         _ => return Err(target.missing()),
     }
-    target.verified(edit, &wanted)
+    target.first_verified(edits, &wanted)
+}
+
+/// Brackets in place of the only part: behind the key if nothing stands in between, else where the part stood.
+fn emptied(target: &Target<'_>, around: &[Step<'_>], parent: &Node) -> Vec<Edit> {
+    let text = target.text;
+    let is_map = matches!(parent.value, NodeValue::Map(_));
+    let empty = if is_map { "{}" } else { "[]" };
+    let first = parent.as_list().and_then(<[Node]>::first).filter(|_| !is_flow(text, parent));
+    let start = first.and_then(|first| dash_of(text, first)).unwrap_or(parent.span.start);
+    let end = trimmed(text, &parent.span).max(start);
+    let mut edits = Vec::new();
+    if let Some((Step::Key(name), above)) = around.split_last()
+        && let Some((key, _)) =
+            target.find(above).and_then(|map| map.entries().iter().find(|(key, _)| key.name == *name))
+        && let Some(colon) = after_colon(text, key)
+        && text.get(colon..start).is_some_and(|between| between.trim().is_empty())
+    {
+        edits.push(Edit { range: colon..end, with: format!(" {empty}") });
+    }
+    edits.push(Edit { range: start..end, with: empty.to_owned() });
+    edits
 }
 
 /// Where each part of a list or map stands, and which of them is meant.
@@ -65,8 +85,8 @@ fn in_block(
 ) -> Result<Edit, Error> {
     let text = target.text;
     let mut start = parts[number].start;
-    if matches!(parent.value, NodeValue::List(_)) {
-        start = dash_before(text, start).ok_or_else(|| target.too_special())?;
+    if let NodeValue::List(items) = &parent.value {
+        start = dash_of(text, &items[number]).ok_or_else(|| target.too_special())?;
     }
     let end = trimmed(text, &parts[number]);
     let line = line_start(text, start);
@@ -82,15 +102,4 @@ fn in_block(
         start..next
     };
     Ok(Edit { range, with: String::new() })
-}
-
-/// The dash of an item, if it stands in the same line.
-fn dash_before(text: &str, at: usize) -> Option<usize> {
-    let before = text[line_start(text, at)..at].trim_end_matches(' ');
-    before.ends_with('-').then(|| line_start(text, at) + before.len() - 1)
-}
-
-/// Where a value ends, without line breaks that it took along.
-fn trimmed(text: &str, span: &Range<usize>) -> usize {
-    span.start + text[span.clone()].trim_end_matches(['\n', '\r', ' ']).len()
 }

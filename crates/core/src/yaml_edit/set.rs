@@ -3,7 +3,8 @@
 use serde_json::Value;
 
 use super::place::{
-    after_blanks, after_block, after_colon, break_before, column, is_absent, is_flow, newline,
+    after_blanks, after_block, after_colon, break_before, column, is_absent, is_flow, newline, trimmed,
+    written_start,
 };
 use super::scalar::Scalar;
 use super::{Edit, Error, Step, Target, at, shown};
@@ -13,12 +14,12 @@ use crate::workflow::document::{Node, NodeValue};
 pub fn set(text: &str, path: &[Step<'_>], value: Scalar<'_>) -> Result<Edit, Error> {
     let target = Target::read(text, path)?;
     let (last, around) = path.split_last().ok_or_else(|| target.missing())?;
-    let edit = match (target.find(path), last) {
-        (Some(node), _) => replace(&target, node, *last, value)?,
+    let edits = match (target.find(path), last) {
+        (Some(node), _) => vec![replace(&target, node, *last, value)?],
         (None, Step::Key(key)) => add(&target, around, key, &value.written())?,
         (None, Step::Index(_)) => return Err(target.missing()),
     };
-    target.verified(edit, &wanted(&target, value).ok_or_else(|| target.missing())?)
+    target.first_verified(edits, &wanted(&target, value).ok_or_else(|| target.missing())?)
 }
 
 /// All values with the new one among them.
@@ -39,7 +40,7 @@ fn wanted(target: &Target<'_>, value: Scalar<'_>) -> Option<Value> {
 }
 
 fn replace(target: &Target<'_>, node: &Node, last: Step<'_>, value: Scalar<'_>) -> Result<Edit, Error> {
-    let written = value.written();
+    let (text, written) = (target.text, value.written());
     match &node.value {
         NodeValue::List(_) | NodeValue::Map(_) => {
             let path = shown(target.path);
@@ -49,26 +50,25 @@ fn replace(target: &Target<'_>, node: &Node, last: Step<'_>, value: Scalar<'_>) 
             let Step::Key(name) = last else { return Err(target.too_special()) };
             let around = target.find(&target.path[..target.path.len() - 1]);
             let entry = around.and_then(|around| around.entries().iter().find(|(key, _)| key.name == name));
-            let colon = entry
-                .and_then(|(key, _)| after_colon(target.text, key))
-                .ok_or_else(|| target.too_special())?;
+            let colon =
+                entry.and_then(|(key, _)| after_colon(text, key)).ok_or_else(|| target.too_special())?;
             Ok(Edit { range: colon..colon, with: format!(" {written}") })
         }
         NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) => {
-            // A text over several lines takes the line break after it along, which must stay.
-            let inner = target.text[node.span.clone()].trim_end_matches(['\n', '\r', ' ']).len();
-            Ok(Edit { range: node.span.start..node.span.start + inner, with: written })
+            let start = written_start(text, node);
+            Ok(Edit { range: start..trimmed(text, &node.span).max(start), with: written })
         }
     }
 }
 
-/// A new entry, after the last of the map.
-pub(super) fn add(target: &Target<'_>, around: &[Step<'_>], key: &str, value: &str) -> Result<Edit, Error> {
+/// A new entry, after the last of the map: the ways to write it, the better one first.
+fn add(target: &Target<'_>, around: &[Step<'_>], key: &str, value: &str) -> Result<Vec<Edit>, Error> {
     let text = target.text;
     let key = Scalar::Text(key).written();
     let Some(map) = target.find(around) else {
-        return if around.is_empty() {
-            Ok(at_end(text, &format!("{key}: {value}")))
+        let is_whole = around.is_empty();
+        return if is_whole {
+            Ok(vec![at_end(text, &format!("{key}: {value}"))])
         } else {
             Err(target.missing())
         };
@@ -77,41 +77,36 @@ pub(super) fn add(target: &Target<'_>, around: &[Step<'_>], key: &str, value: &s
         let path = shown(around);
         return Err(Error::WrongKind { path, found: map.described(), wanted: "a map" });
     };
-    let Some((_, last)) = entries.last() else {
+    let (Some((first, _)), Some((last_key, last))) = (entries.first(), entries.last()) else {
         // `{}`: after the opening brace.
         let inside = map.span.start + 1;
-        return Ok(Edit { range: inside..inside, with: format!(" {key}: {value} ") });
+        return Ok(vec![Edit { range: inside..inside, with: format!(" {key}: {value} ") }]);
     };
-    let (first, _) = &entries[0];
     if is_flow(text, map) {
-        let end = flow_end(text, entries.last().map_or(0, |(key, _)| key.span.end).max(last.span.end));
-        return Ok(match end {
-            FlowEnd::Comma(at) => Edit { range: at..at, with: format!(" {key}: {value}") },
-            FlowEnd::Bracket(at) => Edit { range: at..at, with: format!(", {key}: {value}") },
-        });
+        return Ok(vec![in_brackets(text, last_key.span.end.max(last.span.end), &format!("{key}: {value}"))]);
     }
     let indent = column(text, first.span.start);
-    let end = entries.iter().map(|(key, node)| key.span.end.max(node.span.end)).max().unwrap_or(map.span.end);
-    let at = after_block(text, end, indent);
-    let line = format!("{}{}{key}: {value}{}", break_before(text, at), " ".repeat(indent), newline(text));
-    Ok(Edit { range: at..at, with: line })
+    let line = format!("{}{key}: {value}{}", " ".repeat(indent), newline(text));
+    let ends = [trimmed(text, &last.span), last.span.end].map(|end| end.max(last_key.span.end));
+    Ok(ends.map(|end| after(text, after_block(text, end, indent), &line)).into())
 }
 
-/// How the entries between brackets end.
-pub(super) enum FlowEnd {
-    /// With a comma, after which one more may follow.
-    Comma(usize),
-    /// Here.
-    Bracket(usize),
-}
-
-pub(super) fn flow_end(text: &str, end: usize) -> FlowEnd {
+/// One more between brackets, after what ends here.
+pub(super) fn in_brackets(text: &str, end: usize, new: &str) -> Edit {
     let next = after_blanks(text, end);
-    if text[next..].starts_with(',') { FlowEnd::Comma(next + 1) } else { FlowEnd::Bracket(end) }
+    if text[next..].starts_with(',') {
+        Edit { range: next + 1..next + 1, with: format!(" {new}") }
+    } else {
+        Edit { range: end..end, with: format!(", {new}") }
+    }
+}
+
+/// Lines at a place where a line begins, or at the end of a text without a last line break.
+pub(super) fn after(text: &str, at: usize, lines: &str) -> Edit {
+    Edit { range: at..at, with: format!("{}{lines}", break_before(text, at)) }
 }
 
 /// A line after all others of a text that holds no values.
-pub(super) fn at_end(text: &str, lines: &str) -> Edit {
-    let at = text.len();
-    Edit { range: at..at, with: format!("{}{lines}{}", break_before(text, at), newline(text)) }
+pub(super) fn at_end(text: &str, line: &str) -> Edit {
+    after(text, text.len(), &format!("{line}{}", newline(text)))
 }

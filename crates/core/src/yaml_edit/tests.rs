@@ -67,6 +67,7 @@ fn a_new_entry_comes_after_the_last_of_its_map() {
             "l[0].n",
             "l:\n  - id: a\n    goal: x\n    n: x\n\n  - id: b\n",
         ),
+        ("l:\n- { id: a }\n", "l[0].n", "l:\n- { id: a, n: x }\n"),
         ("l:\n- id: a\n- id: b\n", "l[1].n", "l:\n- id: a\n- id: b\n  n: x\n"),
         ("a: {}\n", "a.n", "a: { n: x }\n"),
         ("a: { b: 1 } # c\n", "a.n", "a: { b: 1, n: x } # c\n"),
@@ -104,6 +105,18 @@ fn an_item_comes_after_the_last_of_its_list() {
     ] {
         assert_eq!(after_append(text, "l", item), Ok(expected), "{text:?}");
     }
+    assert_eq!(
+        after_append("l:\n- { a: 1 }\nz: 1\n", "l", "b").as_deref(),
+        Ok("l:\n- { a: 1 }\n- b\nz: 1\n")
+    );
+    assert_eq!(
+        after_append("l:\n- |\n  a\n\n# z\nz: 1\n", "l", "b").as_deref(),
+        Ok("l:\n- |\n  a\n- b\n\n# z\nz: 1\n")
+    );
+    assert_eq!(
+        after_append("l:\n- |+\n  a\n\nz: 1\n", "l", "b").as_deref(),
+        Ok("l:\n- |+\n  a\n\n- b\nz: 1\n")
+    );
     assert_eq!(after_append("l: [a, b]\n", "l", "c").as_deref(), Ok("l: [a, b, c]\n"));
     assert_eq!(after_append("l: [\n  a, # one\n]\n", "l", "c").as_deref(), Ok("l: [\n  a, c # one\n]\n"));
     assert_eq!(after_append("l:\r\n- a\r\n", "l", "b").as_deref(), Ok("l:\r\n- a\r\n- b\r\n"));
@@ -120,7 +133,10 @@ fn what_is_taken_out_leaves_everything_else() {
         ("a: [x, y]\n", "a[0]", "a: [y]\n"),
         ("a: [x]\n", "a[0]", "a: []\n"),
         ("a: { b: 1 }\n", "a.b", "a: {}\n"),
-        ("a:\n  b: 1\nc: 2\n", "a.b", "a:\n  {}\nc: 2\n"),
+        ("a:\n  b: 1\nc: 2\n", "a.b", "a: {}\nc: 2\n"),
+        ("a: # why\n  b: 1\nc: 2\n", "a.b", "a: # why\n  {}\nc: 2\n"),
+        ("l:\n- a\nc: 2\n", "l[0]", "l: []\nc: 2\n"),
+        ("l:\n- a\n- { b: 1 }\n", "l[0]", "l:\n- { b: 1 }\n"),
         ("l:\n  - id: a\n    goal: x\n  - id: b\n", "l[0].id", "l:\n  - goal: x\n  - id: b\n"),
         ("l:\n  - id: a\n    goal: x # y\n  - id: b\n", "l[0].goal", "l:\n  - id: a\n  - id: b\n"),
         (

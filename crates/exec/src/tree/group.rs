@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::io;
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 
 use super::Living;
 use crate::mark::Mark;
@@ -36,6 +36,15 @@ pub(crate) const fn own_start_ticks() -> Option<u64> {
 /// Unknown as well, and then a lease ends by the clock.
 pub(crate) const fn is_alive(_id: u32, _started_ticks: u64) -> bool {
     false
+}
+
+/// Sends a signal to whoever has the id.
+pub(crate) fn signal(id: u32, _started_ticks: Option<u64>, signal: Signal) {
+    if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw)
+        && let Err(error) = kill_process(pid, signal)
+    {
+        tracing::debug!(%error, id, ?signal, "a signal was refused");
+    }
 }
 
 /// None: without a table nobody is found by a label.

@@ -69,6 +69,14 @@ pub(crate) fn is_alive(id: u32, started_ticks: u64) -> bool {
     row.is_some_and(|row| row.alive && row.process.started_ticks == started_ticks)
 }
 
+/// Sends a signal to that very process, if it is there.
+pub(crate) fn signal(id: u32, started_ticks: Option<u64>, signal: Signal) {
+    let pid = i32::try_from(id).ok().and_then(Pid::from_raw);
+    if let (Some(pid), Some(started_ticks)) = (pid, started_ticks) {
+        Process { pid, started_ticks }.signal(signal);
+    }
+}
+
 /// The moment before a program is started: what gets its id later may come from it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Eve {

@@ -4,6 +4,7 @@
 
 mod hostile;
 mod model;
+mod posting;
 mod proxy;
 mod support;
 mod tls;

@@ -53,7 +53,7 @@ async fn a_leaf_walks_its_session_and_puts_reports_on_record_once() {
             assert_eq!(client.object("report_issue", issue.clone()).await, json!({ "recorded": true }));
         }
         client.object("note_fact", json!({ "fact": "Tests need a database.", "evidence": "README" })).await;
-        client.object("ask_coordinator", json!({ "question": "Which?" })).await;
+        client.object("ask_coordinator", json!({ "question": "Which?", "default": "the first" })).await;
         client.object("report_workflow_bug", json!({ "summary": "step `act` says nothing" })).await;
         for _ in 0..2 {
             client.object("write_artifact", json!({ "name": "plan", "value": ["look", "act"] })).await;
@@ -119,9 +119,12 @@ async fn what_a_report_lacks_is_named() {
     for (tool, arguments) in [
         ("report_issue", json!({ "summary": "x" })),
         ("note_fact", json!({ "fact": " ", "evidence": "y" })),
-        ("ask_coordinator", json!({ "question": "x", "urgent": true })),
+        ("ask_coordinator", json!({ "question": "x", "default": "a", "urgent": true })),
+        ("ask_coordinator", json!({ "question": "x" })),
+        ("ask_coordinator", json!({ "question": "x", "default": "a", "urgency": "now" })),
+        ("ask_coordinator", json!({ "question": "x", "default": "a", "options": ["b", "c"] })),
         ("report_issue", json!({ "summary": "x", "severity": "huge" })),
-        ("ask_coordinator", json!({ "question": "x", "options": [1] })),
+        ("ask_coordinator", json!({ "question": "x", "default": "a", "options": [1] })),
         ("write_artifact", json!({ "value": "x" })),
         ("write_artifact", json!({ "name": "x", "value": "x".repeat(300_000) })),
         ("write_artifact", json!({ "name": "x".repeat(200), "value": 1 })),

@@ -111,6 +111,15 @@ impl Commands {
         })
     }
 
+    /// Puts on record what a person says to whoever works on the task. Heard with the next turn or step; what is parked stays so.
+    pub(crate) fn tell_session(&self, id: SessionId, words: &str, by: &str) -> Result<(), Error> {
+        self.decide(id, &Contents::default(), |session| {
+            let words = Content::Inline(Value::String(words.to_owned()));
+            let events = session.decide(Command::Tell { words, by: by.to_owned() })?;
+            Ok(Decided::Events(events, ()))
+        })
+    }
+
     /// What others said to the agent at a node since `ear` last listened.
     pub(crate) fn listen(&self, id: SessionId, ear: &mut Ear) -> Result<Vec<Content>, Error> {
         let mut heard = Vec::new();

@@ -95,9 +95,7 @@ impl OccasionKind {
 
     fn event(self, outcome: Intake) -> TriggerEvent {
         match self {
-            Self::Delivered { delivery, body, key: _ } => {
-                TriggerEvent::Delivered { delivery, body, outcome }
-            }
+            Self::Delivered { delivery, body, key: _ } => TriggerEvent::Delivered { delivery, body, outcome },
             Self::Ticked { due } => TriggerEvent::Ticked { due, outcome },
             Self::Fired { by, call: _ } => TriggerEvent::Fired { by, outcome },
         }

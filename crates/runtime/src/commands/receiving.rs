@@ -1,8 +1,6 @@
 //! What an intake looks up: whether a task is there, what came to a trigger lately, which tasks are for what.
 
-use longhaul_events::{
-    Position, Seq, StreamId, TaskEvent, TaskId, Timestamp, TriggerEvent, TriggerId,
-};
+use longhaul_events::{Position, Seq, StreamId, TaskEvent, TaskId, Timestamp, TriggerEvent, TriggerId};
 use longhaul_store::views::TriggerRow;
 
 use super::Commands;

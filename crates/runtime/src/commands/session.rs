@@ -11,7 +11,7 @@ use longhaul_events::{
 use longhaul_store::{Decision, State};
 use serde_json::Value;
 
-use super::Commands;
+use super::{Commands, noting};
 use crate::error::Error;
 use crate::reading::{self, Decisions};
 use crate::recorder::{Aggregate, Contents, Decided, Loaded, Stored};
@@ -215,6 +215,7 @@ impl Commands {
             let epoch = known.epoch;
             if let Some(after) = self.recorder.store(self.write(id.into(), contents), known, events)? {
                 self.recent.put(after.state.clone(), epoch);
+                noting::note(&after);
                 return Ok((answer, after));
             }
         }
@@ -225,6 +226,7 @@ impl Commands {
             Ok((session, decided))
         })?;
         self.recent.put(after.state.clone(), epoch);
+        noting::note(&after);
         Ok((answer, after))
     }
 

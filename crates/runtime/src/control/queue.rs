@@ -135,7 +135,8 @@ impl Control<'_> {
             None => Assignee::Agent { name: new.agent.clone(), tier: None },
         };
         here.refuse_unready(&assignee)?;
-        let pipeline = new.pipeline.clone().map_or_else(|| Ok(here.config()?.pipeline_default), Ok::<_, Error>)?;
+        let pipeline =
+            new.pipeline.clone().map_or_else(|| Ok(here.config()?.pipeline_default), Ok::<_, Error>)?;
         let mut workflow = Workflow::clone(&*here.catalog()?.startable(&pipeline)?);
         if let Some(phase) = &new.until {
             workflow.end_after(phase).map_err(TaskError::from)?;

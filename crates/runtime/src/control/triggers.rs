@@ -53,7 +53,8 @@ impl Control<'_> {
     /// All triggers of all workspaces, and what came of each.
     pub fn triggers(&self) -> Result<Vec<TriggerOnRecord>, Error> {
         let found = self.system.all_triggers()?;
-        let records = self.commands.reader().map(|reader| reader.trigger_records()).transpose()?.unwrap_or_default();
+        let records =
+            self.commands.reader().map(|reader| reader.trigger_records()).transpose()?.unwrap_or_default();
         let entries = found.entries().map(|entry| TriggerOnRecord {
             full_name: entry.full_name(),
             state: entry.state(),

@@ -10,7 +10,7 @@ use longhaul_events::{CloseOutcome, Timestamp};
 use longhaul_store::views::{SessionRow, Waiting};
 
 use super::Shared;
-use super::known::KnownTask;
+use super::known::{Known, KnownTask};
 use crate::calendar::awaited;
 use crate::error::Error;
 use crate::reader::holder;
@@ -21,12 +21,18 @@ const TIME_TO_END_MS: u64 = 20_000;
 /// How long a step of the engine's own may be silent, if it does not say.
 const STEP_LIMIT_MS: u64 = 60 * 60 * 1000;
 
+/// The newest attempt of a task.
+pub(super) struct Judged<'k> {
+    pub(super) of: &'k KnownTask,
+    pub(super) row: &'k SessionRow,
+    pub(super) starts: Starts,
+}
+
 /// What was found of the newest attempt of a task.
 pub(super) fn found(
     shared: &Shared,
-    of: &KnownTask,
-    row: &SessionRow,
-    starts: Starts,
+    known: &Known,
+    Judged { of, row, starts }: Judged<'_>,
     now: Timestamp,
 ) -> Result<Found, Error> {
     let (standing, since) = match &row.damage {
@@ -46,7 +52,7 @@ pub(super) fn found(
         starts,
         attempts: Attempts { made: of.attempts, most },
         files: session.as_ref().map_or(Files::None, files),
-        world: world(shared, of),
+        world: world(shared, known, of),
         seed: row.id.as_bytes().iter().fold(0_u64, |seed, byte| seed << 8 | u64::from(*byte)),
     })
 }
@@ -104,12 +110,13 @@ fn files(session: &Session) -> Files {
     }
 }
 
-fn world(shared: &Shared, of: &KnownTask) -> World {
+fn world(shared: &Shared, known: &Known, of: &KnownTask) -> World {
     let places = shared.system.places();
     if room::free_bytes(&places.data).is_some_and(room::is_full) {
         return World::Unfit(Unfit::DiskFull);
     }
-    if of.task.workspace.is_some() && shared.system.repository_of_task(&of.task).is_err() {
+    let is_gone = |id| known.workspace(id).is_none_or(|found| !Path::new(&found.common_dir).exists());
+    if of.task.workspace.is_some_and(is_gone) {
         return World::Unfit(Unfit::RepositoryGone);
     }
     World::Fit

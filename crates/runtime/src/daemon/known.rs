@@ -3,11 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longhaul_core::task::{Task, TaskState};
-use longhaul_events::{SessionId, StreamId, TaskId, Timestamp};
+use longhaul_core::workspace::Workspace;
+use longhaul_events::{SessionId, StreamId, TaskId, Timestamp, WorkspaceId};
 use longhaul_store::views::{Board, Row, SessionRow, TaskRow};
 
 use crate::commands::Commands;
 use crate::error::Error;
+use crate::lifecycle::Counts;
 use crate::reader::task_view;
 
 /// A task that is not over.
@@ -127,6 +129,29 @@ impl Known {
             Some(Row::Session(row)) => Some(row),
             Some(Row::Task(_) | Row::Workspace(_) | Row::Trigger(_) | Row::Service(_)) | None => None,
         }
+    }
+
+    /// A repository that is registered.
+    pub(super) fn workspace(&self, id: WorkspaceId) -> Option<&Workspace> {
+        match self.board.row(id.into()) {
+            Some(Row::Workspace(row)) if !row.workspace.removed => Some(&row.workspace),
+            Some(Row::Workspace(_) | Row::Task(_) | Row::Session(_) | Row::Trigger(_) | Row::Service(_))
+            | None => None,
+        }
+    }
+
+    /// How many tasks there are of each kind.
+    pub(super) fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for known in self.open.values() {
+            match known.state {
+                TaskState::Queued => counts.queued += 1,
+                TaskState::Open | TaskState::Ending => counts.running += 1,
+                TaskState::Waits(_) | TaskState::HandedOver(_) => counts.waiting += 1,
+                TaskState::Over(_) | TaskState::NotHere => {}
+            }
+        }
+        counts
     }
 
     /// Whether a process should be at work for anything.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_core::outcome::Outcome;
 use longhaul_core::queue::{
-    Attempts, Buckets, Mode, Pause, Paused, Place, Plan, Queued, Running, RunningState, Snapshot, Upstream,
+    Attempts, Buckets, Pause, Paused, Place, Plan, Queued, Running, RunningState, Snapshot, Upstream,
     UpstreamState, Work, plan,
 };
 use longhaul_core::service;
@@ -12,6 +12,7 @@ use longhaul_core::task::{Task, TaskState};
 use longhaul_events::{QueuePlace, TaskId, Timestamp};
 
 use super::Shared;
+use super::governed::Governments;
 use super::known::{Known, KnownTask};
 use super::starting::Starters;
 use crate::commands::Commands;
@@ -24,6 +25,7 @@ const ONCE: u32 = 1;
 #[derive(Debug, Default)]
 pub(super) struct Line {
     buckets: Buckets,
+    governments: Governments,
     /// Tasks whose start went wrong and is tried again, with when.
     pub(super) not_before: BTreeMap<TaskId, Timestamp>,
     due: Option<Timestamp>,
@@ -72,7 +74,8 @@ impl Line {
         Ok(plan)
     }
 
-    fn queued(&self, shared: &Shared, known: &Known, of: &KnownTask) -> Result<Queued, Error> {
+    fn queued(&mut self, shared: &Shared, known: &Known, of: &KnownTask) -> Result<Queued, Error> {
+        let (mode, awaited) = self.governments.of(shared, known, of);
         let KnownTask { task, opened_at, attempts, .. } = of;
         let orders = task.orders.as_ref();
         let mut after = Vec::new();
@@ -93,8 +96,8 @@ impl Line {
                 QueuePlace::Last(since) => Place::Last { since },
             },
             after,
-            mode: Mode::Autonomous,
-            awaited: Vec::new(),
+            mode,
+            awaited,
             attempts: Attempts { made: *attempts, most: orders.map_or(ONCE, |orders| orders.max_attempts) },
             due,
         })

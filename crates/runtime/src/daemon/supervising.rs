@@ -2,22 +2,35 @@
 
 use std::collections::BTreeMap;
 
+use longhaul_core::outcome::Holder;
 use longhaul_core::recovery::{self, Act, Recovery, Starts};
 use longhaul_core::session::NewBudget;
 use longhaul_core::task::TaskState;
 use longhaul_events::{NodeId, SessionId, TaskId, Timestamp};
-use longhaul_store::views::{SessionRow, SessionStatus};
+use longhaul_store::views::{SessionRow, SessionStatus, Waiting};
 
-use super::found::found;
+use super::found::{Judged, found};
 use super::known::{Known, KnownTask};
 use super::starting::Starters;
 use super::{DAEMON, Shared};
 use crate::error::Error;
+use crate::reader::holder;
 use crate::runner::SessionLabel;
 use crate::runner::leftovers::{self, Whom};
 
 /// How long a runner has to begin before another is started.
 const BEGIN_MS: u64 = 1500;
+
+/// Nobody need look closer at one that was heard of so recently.
+const HEARD_MS: u64 = 5 * 60 * 1000;
+
+/// What is looked at, and when.
+#[derive(Clone, Copy)]
+struct Sight<'s> {
+    shared: &'s Shared,
+    known: &'s Known,
+    now: Timestamp,
+}
 
 /// What is remembered of the sessions that are supervised.
 #[derive(Debug, Default)]
@@ -48,12 +61,13 @@ impl Supervision {
     /// One that is broken keeps no other from being seen to.
     pub(super) fn look(&mut self, shared: &Shared, known: &Known, starters: &mut Starters, now: Timestamp) {
         self.seen.retain(|id, _| known.session(*id).is_some());
+        let sight = Sight { shared, known, now };
         for (id, of) in known.tasks() {
             let Some(row) = of.root.and_then(|root| known.session(root)) else { continue };
             if of.state == TaskState::Queued || starters.has(*id) {
                 continue;
             }
-            if let Err(error) = self.see_to(shared, (*id, of), row, starters, now) {
+            if let Err(error) = self.see_to(&sight, (*id, of), row, starters) {
                 tracing::warn!(%error, task = %id, session = %row.id, "could not see to a session");
             }
         }
@@ -61,12 +75,12 @@ impl Supervision {
 
     fn see_to(
         &mut self,
-        shared: &Shared,
+        round: &Sight<'_>,
         (id, of): (TaskId, &KnownTask),
         row: &SessionRow,
         starters: &mut Starters,
-        now: Timestamp,
     ) -> Result<(), Error> {
+        let Sight { shared, known, now } = *round;
         let is_half_started = of.task.orders.is_some()
             && row.status == SessionStatus::Open
             && row.driven.agent.is_none()
@@ -79,6 +93,9 @@ impl Supervision {
             // Somebody else drives it.
             return Ok(());
         }
+        if is_plainly_well(row, now) {
+            return Ok(());
+        }
         let seen = self.seen.entry(row.id).or_default();
         let is_resting = seen.not_before.is_some_and(|until| now < until);
         if is_resting && seen.updated_at == Some(row.updated_at) {
@@ -88,17 +105,26 @@ impl Supervision {
         seen.not_before = None;
         seen.got_on(shared, row)?;
         // A runner that was started a moment ago has not taken the lease yet.
-        if seen.started.is_some_and(|at| at <= now && now < at.plus_ms(BEGIN_MS)) && row.driver.is_none() {
+        let is_fresh = now.since_ms(row.updated_at) < BEGIN_MS
+            || seen.started.is_some_and(|at| now.since_ms(at) < BEGIN_MS);
+        if is_fresh && row.driver.is_none() && of.state == TaskState::Open {
             return Ok(());
         }
         let starts = Starts { in_vain: seen.in_vain, last: seen.started };
-        let Recovery { act, because, rule } = recovery::judge(&found(shared, of, row, starts, now)?);
+        let Recovery { act, because, rule } =
+            recovery::judge(&found(shared, known, Judged { of, row, starts }, now)?);
         if seen.rule != Some(rule) {
             seen.rule = Some(rule);
             tracing::info!(task = %id, session = %row.id, rule, act = act.word(), %because, "judged");
         }
         seen.perform(shared, (id, of), row, (&act, &because), now)
     }
+}
+
+/// Most sessions are at work most of the time, and that is cheap to see.
+fn is_plainly_well(row: &SessionRow, now: Timestamp) -> bool {
+    let is_at_work = matches!(row.waiting, Waiting::Agent | Waiting::Work);
+    is_at_work && now.since_ms(row.updated_at) < HEARD_MS && holder(row, now) == Holder::Active
 }
 
 impl Seen {

@@ -60,11 +60,7 @@ enum Sorted {
 }
 
 impl Drain {
-    pub(super) fn load(
-        shared: Arc<Shared>,
-        receiver: Receiver<Message>,
-        most: usize,
-    ) -> Result<Self, Error> {
+    pub(super) fn load(shared: Arc<Shared>, receiver: Receiver<Message>, most: usize) -> Result<Self, Error> {
         let (memory, sources) = (Memory::load(&shared.commands)?, Sources::load(&shared.commands)?);
         Ok(Self { shared, receiver, most, memory, sources, mark: None })
     }
@@ -137,8 +133,7 @@ impl Drain {
             Sorted::Store(judged) => Some(Occasion { what: one.what(), judged: judged.clone() }),
         });
         let occasions: Vec<Occasion> = occasions.collect();
-        let outcomes =
-            if occasions.is_empty() { Vec::new() } else { commands.take_in(name, &occasions)? };
+        let outcomes = if occasions.is_empty() { Vec::new() } else { commands.take_in(name, &occasions)? };
         let mut outcomes = outcomes.into_iter();
         let told = arrived.iter().zip(sorted).map(|(one, sorted)| match sorted {
             Sorted::Known(answer) => answer,
@@ -164,20 +159,26 @@ impl Drain {
             trigger::Judged::Wanted(wanted) => wanted,
             trigger::Judged::NotWanted { because } => {
                 return Ok(match self.memory.before(trigger, &memory::by_body(one.body)) {
-                    Some(Before::NotWanted { told: true }) => Sorted::Known(Answer::NotWanted(because.clone())),
+                    Some(Before::NotWanted { told: true }) => {
+                        Sorted::Known(Answer::NotWanted(because.clone()))
+                    }
                     Some(Before::NotWanted { told: false } | Before::Task { .. }) | None => {
                         Sorted::Store(Judged::NotWanted(because.clone()))
                     }
                 });
             }
-            trigger::Judged::Refused(problem) => return Ok(Sorted::Store(Judged::Refused(problem.to_string()))),
+            trigger::Judged::Refused(problem) => {
+                return Ok(Sorted::Store(Judged::Refused(problem.to_string())));
+            }
         };
         // By what tells it apart, and by what its sender calls it.
         let marks = [Some(one.key.clone()), one.id.as_deref().map(memory::by_id)];
         for mark in marks.into_iter().flatten() {
             match self.memory.before(trigger, &mark) {
                 Some(Before::Task { task, told: true }) => return Ok(Sorted::Known(Answer::Duplicate(task))),
-                Some(Before::Task { task, told: false }) => return Ok(Sorted::Store(Judged::Duplicate(task))),
+                Some(Before::Task { task, told: false }) => {
+                    return Ok(Sorted::Store(Judged::Duplicate(task)));
+                }
                 Some(Before::NotWanted { .. }) | None => {}
             }
         }

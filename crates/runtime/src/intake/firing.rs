@@ -52,9 +52,9 @@ impl Control<'_> {
             Some(Became::Task { task } | Became::Duplicate { task }) => {
                 Ok(Fired { trigger: full_name, task, goal })
             }
-            Some(Became::NotWanted { because } | Became::Refused { because } | Became::Skipped { because }) => {
-                Err(TriggerError::NotFired { id: full_name, because }.into())
-            }
+            Some(
+                Became::NotWanted { because } | Became::Refused { because } | Became::Skipped { because },
+            ) => Err(TriggerError::NotFired { id: full_name, because }.into()),
             None => Err(Error::TooManyConflicts),
         }
     }

@@ -39,8 +39,13 @@ struct Known {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Before {
     /// It led to this task; `told` says that it is on record often enough.
-    Task { task: TaskId, told: bool },
-    NotWanted { told: bool },
+    Task {
+        task: TaskId,
+        told: bool,
+    },
+    NotWanted {
+        told: bool,
+    },
 }
 
 impl Default for Memory {

@@ -50,12 +50,15 @@ impl Served {
     /// All that a trigger needs to open tasks, as the settings are now.
     pub(crate) fn of(system: &System, entry: &TriggerEntry<'_>) -> Result<Self, Error> {
         let (placed, trigger) = (entry.placed, entry.trigger().clone());
-        let workspace = placed.workspace.ok_or_else(|| Error::UnknownWorkspace(placed.workspace_name.clone()))?;
+        let workspace =
+            placed.workspace.ok_or_else(|| Error::UnknownWorkspace(placed.workspace_name.clone()))?;
         let (_, registered) = system.find_workspace(Some(&workspace.to_string()))?;
         let place = registered.checkout.as_ref().unwrap_or(&registered.common_dir);
         let config = system.standing_in(Path::new(place)).config()?;
         let secret = match &trigger.start {
-            Start::Webhook(webhook) => system.key(webhook.secret.as_str())?.map(|key| key.reveal().to_owned()),
+            Start::Webhook(webhook) => {
+                system.key(webhook.secret.as_str())?.map(|key| key.reveal().to_owned())
+            }
             Start::Schedule(_) | Start::Hand | Start::Github => None,
         };
         let has_budget = trigger.work.budget != longhaul_core::trigger::Budget::default();
@@ -250,7 +253,8 @@ fn mark_of(path: &Path) -> Option<(PathBuf, [i64; 3])> {
 /// A trigger that nobody has the secret of: what is compared with where there is none.
 pub(super) fn decoy() -> &'static Served {
     static DECOY: LazyLock<Served> = LazyLock::new(|| {
-        let text = "triggers: [ { id: decoy, webhook: { secret: $DECOY }, catch_all: { cap: 1 }, goal: none } ]";
+        let text =
+            "triggers: [ { id: decoy, webhook: { secret: $DECOY }, catch_all: { cap: 1 }, goal: none } ]";
         let mut read = longhaul_core::trigger::read(text, longhaul_core::trigger::Owner::Workspace);
         let workspace = WorkspaceId::from_bytes([0; 5]);
         Served {

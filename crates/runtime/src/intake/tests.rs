@@ -65,12 +65,7 @@ impl World {
 
     fn system(&self) -> System {
         let variables = BTreeMap::from([("HOOK_SECRET".into(), SECRET.into())]);
-        System::new(Settings {
-            places: self.places(),
-            variables,
-            directory: self.path(),
-            flags: Vec::new(),
-        })
+        System::new(Settings { places: self.places(), variables, directory: self.path(), flags: Vec::new() })
     }
 
     fn start(&self) -> Intake {
@@ -124,9 +119,15 @@ fn a_signed_request_opens_a_task_as_its_trigger_says_and_never_a_second() {
     let Answer::Task(task) = first else { panic!("{first:?}") };
     assert_eq!(send(&intake, &delivery), Answer::Duplicate(task));
     // Under another name, which nobody signed, it is still the same.
-    assert_eq!(send(&intake, &signed(r#"{"n": 1}"#, &[("X-GitHub-Delivery", "two")])), Answer::Duplicate(task));
+    assert_eq!(
+        send(&intake, &signed(r#"{"n": 1}"#, &[("X-GitHub-Delivery", "two")])),
+        Answer::Duplicate(task)
+    );
     // The same name with other words is the same delivery for its sender.
-    assert_eq!(send(&intake, &signed(r#"{"n": 1, "again": true}"#, &[("X-GitHub-Delivery", "one")])), Answer::Duplicate(task));
+    assert_eq!(
+        send(&intake, &signed(r#"{"n": 1, "again": true}"#, &[("X-GitHub-Delivery", "one")])),
+        Answer::Duplicate(task)
+    );
     assert!(matches!(send(&intake, &signed(r#"{"n": 2}"#, &[])), Answer::Task(_)));
     let views = world.tasks();
     assert_eq!(views.len(), 2);
@@ -197,9 +198,13 @@ fn whatever_comes_is_taken_up_to_its_cap_of_a_day() {
     let all = HOOK.replace("when: { path: $.n, exists: true }", "catch_all: { cap: 2 }");
     let world = World::new(&all);
     let intake = world.start();
-    let answers: Vec<Answer> = (0..4).map(|n| send(&intake, &signed(&format!(r#"{{"n": {n}}}"#), &[]))).collect();
+    let answers: Vec<Answer> =
+        (0..4).map(|n| send(&intake, &signed(&format!(r#"{{"n": {n}}}"#), &[]))).collect();
     assert!(matches!(answers[..2], [Answer::Task(_), Answer::Task(_)]), "{answers:?}");
-    assert!(matches!(&answers[2..], [Answer::Skipped(because), Answer::Skipped(_)] if because.contains("2 tasks a day")), "{answers:?}");
+    assert!(
+        matches!(&answers[2..], [Answer::Skipped(because), Answer::Skipped(_)] if because.contains("2 tasks a day")),
+        "{answers:?}"
+    );
     // What was there before the cap was reached is still the same.
     assert!(matches!(send(&intake, &signed(r#"{"n": 0}"#, &[])), Answer::Duplicate(_)));
     assert_eq!(world.tasks().len(), 2);
@@ -293,7 +298,11 @@ fn a_secret_in_a_body_a_header_or_a_signature_is_nowhere() {
 fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
-        if entry.file_type().unwrap().is_dir() { found.extend(walk(&entry.path())) } else { found.push(entry.path()) }
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(walk(&entry.path()))
+        } else {
+            found.push(entry.path())
+        }
     }
     found
 }

@@ -1,5 +1,6 @@
 //! Tools that put something on record beside the answer: it is read by people and later steps, and decides nothing.
 
+use longhaul_core::question::Question;
 use longhaul_events::ReportKind;
 use serde_json::{Map, Value, json};
 
@@ -69,25 +70,34 @@ pub(super) const FACT: Tool = Tool {
 pub(super) const QUESTION: Tool = Tool {
     name: "ask_coordinator",
     title: "Ask a question",
-    description: "Put a question on record for a person that you cannot settle yourself. Nobody answers it now: \
-                  choose what is easier to undo, and say in your notes what you assumed.",
+    description: "Put a question on record for a person that you cannot settle yourself, with what you do without an \
+                  answer: the choice that is easier to undo. Then go on with that. An answer reaches you in a later turn, \
+                  or never.",
     input: || {
         json!({
             "type": "object",
             "properties": {
                 "question": { "type": "string" },
-                "options": { "type": "array", "items": { "type": "string" } }
+                "options": { "type": "array", "items": { "type": "string" }, "description": "What may be answered; at most ten." },
+                "default": { "type": "string", "description": "What you do without an answer; one of the options, if there are any." },
+                "urgency": { "enum": ["low", "normal", "high"] }
             },
-            "required": ["question"]
+            "required": ["question", "default"]
         })
     },
     effect: Effect::RecordsOnce,
-    run: |leaf, arguments| {
-        let words = "The question is on record for a person. Choose what is easier to undo, and say in your notes what \
-                     you assumed.";
-        record(leaf, ReportKind::Question, arguments, words)
-    },
+    run: ask,
 };
+
+fn ask(leaf: &Leaf<'_>, arguments: &Map<String, Value>) -> Result<Told, Error> {
+    let reasons = Question::unfit(&Value::Object(arguments.clone()));
+    if !reasons.is_empty() {
+        return Err(Error::BadAnswer(reasons));
+    }
+    let words = "The question is on record for a person. Go on with your default, and say in your notes what you assumed. An \
+                 answer reaches you in a later turn.";
+    record(leaf, ReportKind::Question, arguments, words)
+}
 
 fn record(
     leaf: &Leaf<'_>,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_core::progress::Progress;
 use longhaul_core::session::Spent;
+use longhaul_core::stats::WorkTime;
 use longhaul_core::workflow::Workflow;
 use longhaul_events::{Content, NodeId, Seq, SessionEvent, SessionId, StepId};
 
@@ -21,6 +22,9 @@ pub struct ProgressTail {
     after: Seq,
     pub goal: String,
     pub progress: Progress,
+    pub workflow: Option<String>,
+    /// How long somebody was at work on it.
+    pub worked: WorkTime,
     /// The sessions that its steps led to, in the order in which they were planned.
     pub below: Vec<ProgressBelow>,
     works: BTreeMap<NodeId, StepId>,
@@ -42,6 +46,8 @@ impl ProgressTail {
             after: Seq(0),
             goal: String::new(),
             progress: Progress::default(),
+            workflow: None,
+            worked: WorkTime::default(),
             below: Vec::new(),
             works: BTreeMap::new(),
         }
@@ -70,7 +76,8 @@ impl Reader {
             for event in decision.readable_events::<SessionEvent>()? {
                 match &event {
                     SessionEvent::Opened { goal, .. } => tail.goal = self.words(goal)?,
-                    SessionEvent::WorkflowPinned { workflow, .. } => {
+                    SessionEvent::WorkflowPinned { id, workflow, .. } => {
+                        tail.workflow = Some(id.clone());
                         let workflow: Option<Workflow> = serde_json::from_value(self.value(workflow)?).ok();
                         tail.progress = workflow.as_ref().map(Progress::of).unwrap_or_default();
                     }
@@ -80,6 +87,7 @@ impl Reader {
                     SessionEvent::WorkStarted { work, what, .. } => self.see_plan(tail, *work, what)?,
                     _ => {}
                 }
+                tail.worked.apply(decision.at, &event);
                 tail.progress.apply(decision.at, &event);
             }
             tail.after = decision.last_seq();

@@ -220,6 +220,7 @@ mod tests {
             checkout: None,
             notes: String::new(),
             driver: None,
+            concerns: longhaul_store::views::Concerns::default(),
             driven: DrivenRow::default(),
             opened_at: Timestamp(0),
             updated_at: Timestamp(i64::from(number)),

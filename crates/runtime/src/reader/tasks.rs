@@ -39,6 +39,8 @@ pub struct TaskView {
     pub sessions: Vec<SessionRow>,
     /// What all of them used.
     pub spent: Spent,
+    /// The entries of the inbox that a person settled.
+    pub settled: Vec<String>,
     pub opened_at: Timestamp,
     pub updated_at: Timestamp,
 }
@@ -171,7 +173,7 @@ impl Reader {
 
 /// A task with those of the sessions that are its own.
 pub(crate) fn view(row: TaskRow, sessions: &[SessionRow]) -> Result<TaskView, DamagedTask> {
-    let TaskRow { id, goal, task, opened_at, updated_at, damage, .. } = row;
+    let TaskRow { id, goal, task, settled, opened_at, updated_at, damage, .. } = row;
     if let Some(problem) = damage {
         return Err(DamagedTask { id, problem });
     }
@@ -196,6 +198,7 @@ pub(crate) fn view(row: TaskRow, sessions: &[SessionRow]) -> Result<TaskView, Da
         task,
         sessions,
         spent,
+        settled,
         opened_at,
         updated_at,
     })
@@ -219,7 +222,7 @@ fn newest(root: Option<&SessionRow>, sessions: &[SessionRow]) -> (Option<Session
 }
 
 /// The sum of two.
-pub(super) const fn with(mut sum: Spent, more: Spent) -> Spent {
+pub(crate) const fn with(mut sum: Spent, more: Spent) -> Spent {
     sum.turns = sum.turns.saturating_add(more.turns);
     sum.tokens.input = sum.tokens.input.saturating_add(more.tokens.input);
     sum.tokens.output = sum.tokens.output.saturating_add(more.tokens.output);

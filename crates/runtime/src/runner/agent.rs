@@ -204,7 +204,7 @@ impl Hands<'_> {
     pub(super) fn endure(&self, ms: u64) -> u64 {
         let start = Instant::now();
         let patience = self.limits.time_left().min(self.system.patience().turn);
-        self.pause(Duration::from_millis(ms).min(patience));
+        self.pause_while(Duration::from_millis(ms).min(patience), || self.stop.awaits_answer());
         elapsed(start)
     }
 
@@ -214,8 +214,13 @@ impl Hands<'_> {
     }
 
     fn pause(&self, length: Duration) {
+        self.pause_while(length, || !self.stop.is_stopped());
+    }
+
+    #[expect(clippy::unused_self, reason = "it is what hands do")]
+    fn pause_while(&self, length: Duration, goes_on: impl Fn() -> bool) {
         let start = Instant::now();
-        while start.elapsed() < length && !self.stop.is_stopped() {
+        while start.elapsed() < length && goes_on() {
             // tidy: a provider asked us to wait, and a stop must not wait with us
             std::thread::sleep(LOOK_EVERY.min(length));
         }
@@ -337,8 +342,7 @@ impl Hands<'_> {
     fn cut_short(&self, why: CutShort) -> String {
         match why {
             CutShort::TimeIsUp => "stopped: the time of the session is used up\n".to_owned(),
-            CutShort::Silent => {
-                let ms = u64::try_from(self.system.patience().call.as_millis()).unwrap_or(u64::MAX);
+            CutShort::Silent { ms } => {
                 format!("stopped: it did not end within {}; see what it waits for\n", show_duration(ms))
             }
         }

@@ -1,8 +1,9 @@
 //! Asking an agent for a turn: what it may know of the session, whether it may be asked at all, and what came of it.
 
-use std::cell::{Cell, Ref, RefCell};
+use std::cell::{Cell, OnceCell, Ref, RefCell};
 use std::time::{Duration, Instant};
 
+use longhaul_agent::tools;
 use longhaul_agent::{Asker, Compaction, Fault, Means, Silence, Turn, TurnRequest};
 use longhaul_core::cassette::{Asked, Order, Usage};
 use longhaul_core::conversation::Conversation;
@@ -16,6 +17,7 @@ use super::agent::{Driving, Hands, elapsed};
 use super::limits::{self, estimate};
 use crate::commands::Commands;
 use crate::error::{DrivenError, Error};
+use crate::leaf;
 
 /// What came of asking for a turn.
 pub(super) enum Reply {
@@ -70,6 +72,8 @@ struct Asking<'a> {
     past: &'a Past,
     since: Instant,
     has_heard: Cell<bool>,
+    /// For how long turns of this workflow may be silent, once somebody had to know.
+    longer: OnceCell<Duration>,
 }
 
 impl Asker for Asking<'_> {
@@ -86,11 +90,16 @@ impl Asker for Asking<'_> {
     }
 
     fn is_wanted(&self) -> bool {
-        !self.hands.stop.is_stopped() && !self.hands.limits.time_left().is_zero()
+        self.hands.stop.awaits_answer() && !self.hands.limits.time_left().is_zero()
     }
 
     fn patience(&self) -> Duration {
-        self.hands.system.patience().turn
+        let (system, usual) = (self.hands.system, self.hands.system.patience().turn);
+        if self.since.elapsed() < usual {
+            return usual;
+        }
+        let reader = || self.hands.commands.reader();
+        *self.longer.get_or_init(|| system.longer_patience(reader().as_ref(), self.hands.id).turn)
     }
 
     fn heard(&self) {
@@ -117,7 +126,8 @@ impl Driving<'_> {
         let Question { turn, asked, prompt } = question;
         let told = self.hands.told(conversation)?;
         let hands = &self.hands;
-        let asker = Asking { hands, past: self.past, since, has_heard: Cell::new(false) };
+        let asker =
+            Asking { hands, past: self.past, since, has_heard: Cell::new(false), longer: OnceCell::new() };
         let silence = Silence::Endured(&|ms| hands.endure(ms));
         let answers = conversation.last_answers();
         let request = TurnRequest { asked, answers: &answers, told: &told, silence, asker: &asker };
@@ -152,7 +162,7 @@ impl Driving<'_> {
                     Account::Bills => 0,
                 };
                 let spending = Spending { ms: elapsed(start), cost_micros, account: self.account };
-                let mut acts = answered(turn, answer, &spending);
+                let mut acts = answered(turn, clean_names(hands.commands, answer), &spending);
                 Ok(if has_left { Reply::Left(acts.swap_remove(0)) } else { Reply::Came(acts) })
             }
             // It had done what it was asked for before it failed.
@@ -161,6 +171,8 @@ impl Driving<'_> {
                 let spending = Spending { ms: elapsed(start), cost_micros: 0, account: self.account };
                 Ok(Reply::Left(answered(turn, silent, &spending).swap_remove(0)))
             }
+            // We went away, and whoever was asked is not to blame.
+            Err(_) if hands.stop.gave_up_waiting() => Ok(Reply::CalledOff),
             Err(fault) => {
                 // Whoever is cut sees a stream that breaks off, or an error like any other.
                 let refusal = self.meter.as_ref().and_then(|meter| meter.take_refusal());
@@ -209,6 +221,16 @@ struct Spending {
 
 const fn tokens(usage: Usage) -> TokenCount {
     TokenCount { input: usage.input, output: usage.output }
+}
+
+/// A tool that nobody has may be called anything, by a secret too. Names of our own are not text of anybody.
+fn clean_names(commands: &Commands, mut answer: Turn) -> Turn {
+    let is_ours =
+        |name: &str| tools::find(name).is_some() || leaf::TOOLS.iter().any(|tool| tool.name == name);
+    for call in answer.calls.iter_mut().filter(|call| !is_ours(&call.tool)) {
+        call.tool = commands.scrubbed(&call.tool);
+    }
+    answer
 }
 
 /// The answer first, then what has to be said about it.

@@ -232,7 +232,7 @@ impl Walls for Around<'_> {
 impl Driven<'_> {
     /// Has the agent do steps until the session waits for something else.
     pub(super) fn have_done(&self, crew: &mut Crew) -> Result<(), Error> {
-        let stop = StopSwitch::default();
+        let stop = StopSwitch::of_steps(self.at_rest);
         self.keeping_lease(&stop, || {
             self.clear_up()?;
             match self.make_ready(&stop)? {

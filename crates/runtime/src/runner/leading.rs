@@ -15,7 +15,7 @@ use longhaul_core::workflow::Workflow;
 use longhaul_events::{CloseOutcome, Reason, SessionId};
 use serde_json::json;
 
-use super::{Driven, StopSwitch, run_work};
+use super::{Driven, StopSwitch, rest, run_work};
 use crate::children::by;
 use crate::commands::walking::{WorkOrder, WorkResult};
 use crate::error::Error;
@@ -33,7 +33,7 @@ enum Led {
     Decided(Box<Group>),
     /// Nothing goes on by itself.
     Waits,
-    /// Somebody wants the session ended, or has taken it from us.
+    /// Somebody wants the session ended, has taken it from us, or wants us to rest.
     Stopped,
 }
 
@@ -110,7 +110,7 @@ impl Driven<'_> {
                 Lead { driven: self, wanted, done, at_work: BTreeSet::new(), rested: BTreeSet::new() };
             let mut trouble = None;
             loop {
-                let is_stopped = stop.is_stopped();
+                let is_stopped = stop.is_stopped() || rest::is_wished();
                 let look =
                     if is_stopped || trouble.is_some() { lead.stop_with_us() } else { lead.look(scope) };
                 let led = look.unwrap_or_else(|error| {

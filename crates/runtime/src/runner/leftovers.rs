@@ -49,6 +49,11 @@ impl SessionLabel {
         process.labels.contains(&self.0)
     }
 
+    /// Whether a process is the runner itself, and not something that it started.
+    pub(crate) fn is_runner(&self, process: &Labelled) -> bool {
+        self.is_on_runner(process) && !self.is_on_command(process)
+    }
+
     /// Whether anything of the session is alive: its runner, or what that started.
     pub(crate) fn is_alive(&self) -> bool {
         longhaul_exec::labelled().is_ok_and(|all| all.iter().any(|process| self.is_on(process)))

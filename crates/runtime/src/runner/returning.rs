@@ -4,6 +4,7 @@ use longhaul_core::session::Rejection;
 use longhaul_events::SessionId;
 
 use super::leftovers::{self, SessionLabel, this_process};
+use super::rest::AtRest;
 use super::watch::Stopwatch;
 use super::{Driven, LEASE_MS, StopSwitch};
 use crate::commands::Commands;
@@ -29,7 +30,9 @@ impl System {
         };
         let stopwatch = Stopwatch::start_or_let_go(commands, id, epoch)?;
         let (sandbox, setup, owner) = (None, &[][..], Some(id));
-        let driven = Driven { system: self, commands, id, epoch, label, sandbox, stopwatch, setup, owner };
+        let at_rest = AtRest::GoesOn;
+        let driven =
+            Driven { system: self, commands, id, epoch, label, sandbox, stopwatch, setup, owner, at_rest };
         let back = driven.keeping_lease(&StopSwitch::default(), || {
             leftovers::end(commands, id, driven.latest())?;
             self.bring_back(commands, id)

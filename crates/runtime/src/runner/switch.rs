@@ -5,9 +5,14 @@ use std::time::{Duration, Instant};
 
 use longhaul_exec::Stopper;
 
+use super::rest::{self, AtRest};
+
 /// Ends the programs that are running, and those that would be started next.
 #[derive(Debug, Default)]
-pub(super) struct StopSwitch(Mutex<StopState>);
+pub(super) struct StopSwitch {
+    state: Mutex<StopState>,
+    at_rest: AtRest,
+}
 
 #[derive(Debug, Default)]
 struct StopState {
@@ -32,12 +37,17 @@ pub(super) enum CutShort {
     /// The session may not be at work any longer.
     TimeIsUp,
     /// No call takes that long.
-    Silent,
+    Silent { ms: u64 },
 }
 
 impl StopSwitch {
+    /// For the steps of an agent, which can be taken up again after any turn and any call.
+    pub(super) fn of_steps(at_rest: AtRest) -> Self {
+        Self { at_rest, ..Self::default() }
+    }
+
     fn state(&self) -> MutexGuard<'_, StopState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Lets nothing more begin, and what runs end by itself.
@@ -55,7 +65,28 @@ impl StopSwitch {
 
     /// Whether nothing more may begin.
     pub(super) fn is_stopped(&self) -> bool {
-        self.state().stopped
+        self.state().stopped || self.rests()
+    }
+
+    fn rests(&self) -> bool {
+        self.at_rest.is_due()
+    }
+
+    /// Whether an answer that was asked for is still waited for.
+    pub(super) fn awaits_answer(&self) -> bool {
+        !self.state().stopped && !self.gave_up_waiting()
+    }
+
+    /// Whether only the wish to rest ends the waiting for an answer.
+    pub(super) fn gave_up_waiting(&self) -> bool {
+        self.rests() && rest::is_overdue()
+    }
+
+    /// Ends the calls that are under way, if they may not come to their end before a rest.
+    pub(super) fn hurry_to_rest(&self) {
+        if self.rests() && rest::is_urgent() {
+            self.stop();
+        }
     }
 
     /// Whether what ran was ended.

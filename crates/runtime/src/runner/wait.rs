@@ -15,6 +15,7 @@ use crate::commands::Commands;
 use crate::commands::task::TaskWish;
 use crate::commands::walking::{Advance, AnswerGate, Rewind, StartSession};
 use crate::error::Error;
+use crate::lifecycle::own_program;
 use crate::system::System;
 
 /// How long a call waits that has no deadline of its own.
@@ -183,12 +184,13 @@ impl System {
     pub(crate) fn start_runner(&self, id: SessionId) -> Result<(), Error> {
         // Whoever drives a session drives all below it.
         let id = self.top_of(id)?;
-        let program =
-            std::env::current_exe().map_err(|source| Error::ReadFile { path: "longhaul".into(), source })?;
-        let mut runner = Program::new(program)
+        let mut runner = Program::new(own_program()?)
             .arg("runner")
             .arg(id.to_string())
             .directory(self.directory())
+            // A service manager hears of the daemon alone.
+            .remove_variable("NOTIFY_SOCKET")
+            .remove_variable("WATCHDOG_USEC")
             // What a command of the session starts may outlive it and hang from the runner.
             .set_variable("LONGHAUL_SESSION", id.to_string())
             .label(SessionLabel::of(id, &self.places().data)?.of_runner());

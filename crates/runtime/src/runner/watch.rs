@@ -38,7 +38,8 @@ impl Driven<'_> {
         let (done, wait) = mpsc::channel::<()>();
         std::thread::scope(|scope| {
             scope.spawn(move || {
-                let mut watch = Watch { driven: self, stop, renewed: Instant::now(), wished: None };
+                let renewed = Instant::now();
+                let mut watch = Watch { driven: self, stop, renewed, wished: None, longer: None };
                 while wait.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
                     watch.look();
                 }
@@ -56,10 +57,13 @@ struct Watch<'a> {
     renewed: Instant,
     /// Since when it is known that somebody wants the session ended.
     wished: Option<Instant>,
+    /// For how long calls of this workflow may be silent, once somebody had to know.
+    longer: Option<Duration>,
 }
 
 impl Watch<'_> {
     fn look(&mut self) {
+        self.stop.hurry_to_rest();
         let Driven { commands, id, epoch, .. } = *self.driven;
         if self.renewed.elapsed() >= RENEW_EVERY {
             self.renewed = Instant::now();
@@ -92,8 +96,19 @@ impl Watch<'_> {
             self.stop.cut_short(CutShort::TimeIsUp);
         }
         if calls_for >= self.driven.system.patience().call {
-            self.stop.cut_short(CutShort::Silent);
+            let most = self.longest_call();
+            if calls_for >= most {
+                let ms = u64::try_from(most.as_millis()).unwrap_or(u64::MAX);
+                tracing::warn!(session = %self.driven.id, ms, "a call was not heard of any more and is ended");
+                self.stop.cut_short(CutShort::Silent { ms });
+            }
         }
+    }
+
+    /// By what earlier runs needed, and never less than by default.
+    fn longest_call(&mut self) -> Duration {
+        let Driven { system, commands, id, .. } = *self.driven;
+        *self.longer.get_or_insert_with(|| system.longer_patience(commands.reader().as_ref(), id).call)
     }
 }
 

@@ -160,7 +160,7 @@ fn write_to(path: &Path, file: &WorktreeFile) -> Result<(), Error> {
     write_whole(path, format!("{text}\n").as_bytes())
 }
 
-pub(super) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let failed = |source| Error::WriteFile { path: path.to_owned(), source };
     let folder = path.parent().expect("it lies in a folder of ours");
     fs::create_dir_all(folder).map_err(failed)?;

@@ -1,5 +1,6 @@
 //! The rows of the views, and how a decision changes them.
 
+mod concerns;
 mod costs;
 mod driven;
 mod service;
@@ -14,6 +15,7 @@ use longhaul_events::{
 };
 use serde::{Deserialize, Serialize};
 
+pub use concerns::{Concerns, QuestionRow, Reached};
 pub use costs::{CostRow, Costs};
 pub use driven::DrivenRow;
 pub use service::ServiceRow;
@@ -57,6 +59,8 @@ pub struct SessionRow {
     pub notes: String,
     pub driver: Option<Driver>,
     pub driven: DrivenRow,
+    /// What a person may have to know of it.
+    pub concerns: Concerns,
     pub opened_at: Timestamp,
     pub updated_at: Timestamp,
     pub damage: Option<String>,
@@ -186,6 +190,7 @@ impl Row {
                 notes: String::new(),
                 driver: None,
                 driven: DrivenRow::default(),
+                concerns: Concerns::default(),
                 opened_at: at,
                 updated_at: at,
                 damage: None,
@@ -230,9 +235,10 @@ impl Row {
         }
         match self {
             Self::Session(row) => {
-                for event in &decision.events().map_err(readable)? {
+                for (event, index) in decision.events().map_err(readable)?.iter().zip(0..) {
                     row.apply(event);
                     row.driven.apply(decision.at, event);
+                    row.concerns.apply(decision.seq.plus(index), decision.at, event);
                 }
                 row.seq = decision.last_seq();
                 row.updated_at = decision.at;

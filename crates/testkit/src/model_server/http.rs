@@ -9,11 +9,11 @@ use serde_json::Value;
 const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
 #[derive(Debug)]
-pub(super) struct Request {
-    pub(super) method: String,
-    pub(super) path: String,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
+pub(crate) struct Request {
+    pub(crate) method: String,
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
@@ -23,7 +23,7 @@ impl Request {
 }
 
 /// The next request of a connection, if there is one.
-pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Request>> {
+pub(crate) fn read(input: &mut impl BufRead) -> io::Result<Option<Request>> {
     let mut line = String::new();
     if input.read_line(&mut line)? == 0 {
         return Ok(None);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::http::StatusCode;
+use longhaul_runtime::lifecycle::Serve as _;
 use longhaul_runtime::types::TaskState;
 use serde_json::json;
 
@@ -89,7 +90,7 @@ fn seen(call: &Call<'_>) -> Result<StatusRow, Failed> {
     let service = control.commands.service()?;
     let views = control.commands.reader().map(|reader| reader.tasks()).transpose()?.unwrap_or_default().0;
     let count = |fits: fn(&TaskState) -> bool| views.iter().filter(|view| fits(&view.state)).count();
-    let (health, because) = health_words(call.inside.daemon.health());
+    let (health, because) = health_words(call.inside.daemon.health().condition);
     let pause = |workspace, pause: &longhaul_runtime::types::Pause| PauseRow {
         workspace,
         by: pause.by.clone(),

@@ -16,16 +16,21 @@ fn the_user_sees_and_changes_everything_through_the_socket() {
     let status: StatusRow = client.get("/v1/status").unwrap();
     assert_eq!((status.version.as_str(), status.health.as_str(), status.queued), ("1.2.3", "well", 0));
     assert_eq!(status.paused.as_ref().unwrap().by, "ada");
-    let body = json!({"goal": "Mend the login", "workspace": "shop", "priority": "high", "agent": "ollama/small"});
+    let body =
+        json!({"goal": "Mend the login", "workspace": "shop", "priority": "high", "agent": "ollama/small"});
     let entered: DoneRow = client.post("/v1/queue", &body).unwrap();
     let task = entered.task.unwrap();
     let queue: Vec<QueueRow> = client.get("/v1/queue").unwrap();
-    assert_eq!((queue[0].id.as_str(), queue[0].priority.as_str(), queue[0].goal.as_str()), (task.as_str(), "high", "Mend the login"));
+    assert_eq!(
+        (queue[0].id.as_str(), queue[0].priority.as_str(), queue[0].goal.as_str()),
+        (task.as_str(), "high", "Mend the login")
+    );
     let moved: DoneRow = client.post(&format!("/v1/queue/{task}/move"), &json!({"to": "first"})).unwrap();
     assert!(moved.changed);
     let shown: TaskRow = client.get(&format!("/v1/tasks/{task}")).unwrap();
     assert_eq!((shown.state.as_str(), shown.attempts), ("queued", 0));
-    let removed: DoneRow = client.post(&format!("/v1/queue/{task}/remove"), &json!({"because": "done by hand"})).unwrap();
+    let removed: DoneRow =
+        client.post(&format!("/v1/queue/{task}/remove"), &json!({"because": "done by hand"})).unwrap();
     assert!(removed.changed);
     let all: Vec<TaskRow> = client.get("/v1/tasks?all=true").unwrap();
     assert_eq!(all[0].state, "cancelled");
@@ -57,7 +62,8 @@ fn what_goes_wrong_has_a_code_words_and_a_status() {
     assert_eq!((status, code.as_str()), (404, "E0252"));
     let (status, _, message) = refused(client.post("/v1/queue", &json!({"goal": "x"})));
     assert!(status == 400 && message.contains("workspace"), "{message}");
-    let (status, _, message) = refused(client.post("/v1/queue", &json!({"goal": "x", "workspace": "shop", "colour": "red"})));
+    let (status, _, message) =
+        refused(client.post("/v1/queue", &json!({"goal": "x", "workspace": "shop", "colour": "red"})));
     assert!(status == 400 && message.contains("colour"), "{message}");
     let (status, ..) = refused(client.post("/v1/queue", &json!({"goal": "x", "workspace": "none"})));
     assert_eq!(status, 404);
@@ -88,7 +94,10 @@ fn the_port_wants_the_token_its_own_name_and_no_page() {
         world.request("POST /v1/queue/pause", &head, br#"{"because": "forged"}"#).unwrap().status
     };
     assert_eq!(with(&|head| drop(head.remove(1))), 401);
-    assert_eq!(with(&|head| head[1] = "Authorization: Bearer 0123456789012345678901234567890123".to_owned()), 401);
+    assert_eq!(
+        with(&|head| head[1] = "Authorization: Bearer 0123456789012345678901234567890123".to_owned()),
+        401
+    );
     assert_eq!(with(&|head| head[0] = "Host: rebound.example".to_owned()), 403);
     assert_eq!(with(&|head| head[0] = format!("Host: rebound.example:{}", world.address().port())), 403);
     assert_eq!(with(&|head| head.push("Origin: https://evil.example".to_owned())), 403);
@@ -100,7 +109,13 @@ fn the_port_wants_the_token_its_own_name_and_no_page() {
     // Nothing of that was done.
     let status: StatusRow = world.client().get("/v1/status").unwrap();
     assert_eq!(status.paused.unwrap().because.as_deref(), Some("a test"));
-    let preflight = world.request("OPTIONS /v1/status", &["Host: localhost".to_owned(), "Origin: https://evil.example".to_owned()], b"").unwrap();
+    let preflight = world
+        .request(
+            "OPTIONS /v1/status",
+            &["Host: localhost".to_owned(), "Origin: https://evil.example".to_owned()],
+            b"",
+        )
+        .unwrap();
     assert!(preflight.status == 403 && !preflight.head.contains("access-control"), "{preflight:?}");
     let absolute = world.request("GET http://rebound.example/v1/status", &usual, b"").unwrap();
     assert_eq!(absolute.status, 403);
@@ -113,7 +128,15 @@ fn an_agent_may_look_and_change_nothing() {
     // A process that a session started, and one behind walls of its own.
     let curl = |program: Program, more: &[&str]| {
         let asked = program
-            .args(["--silent", "--unix-socket", &socket, "--header", "Content-Type: application/json", "--write-out", " %{http_code}"])
+            .args([
+                "--silent",
+                "--unix-socket",
+                &socket,
+                "--header",
+                "Content-Type: application/json",
+                "--write-out",
+                " %{http_code}",
+            ])
             .args(more.iter().copied());
         let finished = run(&asked).unwrap();
         finished.stdout.to_text()
@@ -136,7 +159,18 @@ fn an_agent_may_look_and_change_nothing() {
 }
 
 fn curl_at_port(program: Program, token: &str, address: &str) -> String {
-    let asked = program.args(["--silent", "--header", token, "--header", "Content-Type: application/json", "--data", "{}", "--write-out", " %{http_code}", address]);
+    let asked = program.args([
+        "--silent",
+        "--header",
+        token,
+        "--header",
+        "Content-Type: application/json",
+        "--data",
+        "{}",
+        "--write-out",
+        " %{http_code}",
+        address,
+    ]);
     run(&asked).unwrap().stdout.to_text()
 }
 
@@ -179,6 +213,7 @@ fn answers_are_what_the_description_says() {
 fn the_socket_answers_what_is_no_request_and_goes_on() {
     let world = World::new();
     assert!(world.at_socket(b"\r\n\r\nGET\r\n\r\n").is_none_or(|answer| answer.status == 400));
-    let status = world.at_socket(b"GET /v1/health HTTP/1.1\r\nHost: any\r\nConnection: close\r\n\r\n").unwrap();
+    let status =
+        world.at_socket(b"GET /v1/health HTTP/1.1\r\nHost: any\r\nConnection: close\r\n\r\n").unwrap();
     assert_eq!(status.status, 200, "{status:?}");
 }

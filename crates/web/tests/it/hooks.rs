@@ -43,7 +43,11 @@ fn one_connection_may_deliver_several() {
     let mut bytes = Vec::new();
     for (n, last) in [(1, "keep-alive"), (2, "keep-alive"), (3, "close")] {
         let body = format!(r#"{{"n": {n}}}"#);
-        let head = format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\nConnection: {last}\r\n{}\r\nContent-Length: {}\r\n\r\n", crate::world::signature(&body), body.len());
+        let head = format!(
+            "POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\nConnection: {last}\r\n{}\r\nContent-Length: {}\r\n\r\n",
+            crate::world::signature(&body),
+            body.len()
+        );
         bytes.extend_from_slice(head.as_bytes());
         bytes.extend_from_slice(body.as_bytes());
     }

@@ -81,7 +81,8 @@ fn a_path_that_is_not_exactly_a_trigger_leads_nowhere() {
 fn what_is_too_large_is_refused_before_it_is_read() {
     let world = World::new();
     // Only the head is sent: whoever waited for the body would wait for ever.
-    let declared = "POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1048577\r\n\r\n";
+    let declared =
+        "POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 1048577\r\n\r\n";
     assert_eq!(world.raw(declared.as_bytes()).unwrap().status, 413);
     let enormous = "POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 99999999999999999999999\r\n\r\n";
     assert!(world.raw(enormous.as_bytes()).is_none_or(|answer| answer.status == 400 || answer.status == 413));
@@ -93,7 +94,8 @@ fn what_is_too_large_is_refused_before_it_is_read() {
         chunked.extend_from_slice(b"\r\n");
     }
     assert!(world.raw(&chunked).is_none_or(|answer| answer.status == 413));
-    let heads = format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\nX-Long: {}\r\n\r\n", "a".repeat(100_000));
+    let heads =
+        format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\nX-Long: {}\r\n\r\n", "a".repeat(100_000));
     assert!(world.raw(heads.as_bytes()).is_none_or(|answer| answer.status == 431));
     let many: String = (0..500).map(|n| format!("X-{n}: y\r\n")).collect();
     let many = format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{many}\r\n");
@@ -108,11 +110,17 @@ fn two_ways_to_read_the_same_bytes_are_none() {
     let world = World::new();
     let sign = signature(BODY);
     for bytes in [
-        format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nContent-Length: 8\r\nContent-Length: 9\r\n\r\n{BODY}"),
+        format!(
+            "POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nContent-Length: 8\r\nContent-Length: 9\r\n\r\n{BODY}"
+        ),
         format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nContent-Length: -8\r\n\r\n{BODY}"),
-        format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nContent-Length: 8\r\n folded: 1\r\n\r\n{BODY}"),
+        format!(
+            "POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nContent-Length: 8\r\n folded: 1\r\n\r\n{BODY}"
+        ),
         format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nContent-Length : 8\r\n\r\n{BODY}"),
-        format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nTransfer-Encoding: chunked, identity\r\n\r\n{BODY}"),
+        format!(
+            "POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nTransfer-Encoding: chunked, identity\r\n\r\n{BODY}"
+        ),
         format!("POST /hooks/shop/hook HTTP/9.9\r\nHost: x\r\n{sign}\r\nContent-Length: 8\r\n\r\n{BODY}"),
         format!("POST /hooks/shop/hook\r\n\r\n{BODY}"),
         "\r\n\r\n\r\n\r\n".to_owned(),
@@ -122,8 +130,15 @@ fn two_ways_to_read_the_same_bytes_are_none() {
         assert!(answer.is_none_or(|answer| answer.status == 400 || answer.status == 408), "{bytes:?}");
     }
     // Whoever says both is taken at the word that leaves nothing behind, and the connection is not used again.
-    let smuggled = format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n", signature(""));
-    assert!(world.raw(smuggled.as_bytes()).is_none_or(|answer| answer.status == 400 || answer.status == 401 || answer.status == 422));
+    let smuggled = format!(
+        "POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{}\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        signature("")
+    );
+    assert!(
+        world
+            .raw(smuggled.as_bytes())
+            .is_none_or(|answer| answer.status == 400 || answer.status == 401 || answer.status == 422)
+    );
     assert_eq!(world.tasks().len(), 0);
 }
 
@@ -137,7 +152,8 @@ fn whoever_drips_is_let_go_in_time_and_keeps_nobody_else() {
     for (n, stream) in slow.iter_mut().enumerate() {
         // Half of them stop in their head, half in their body.
         let sign = signature(BODY);
-        let head = format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nContent-Length: 8\r\n\r\n{{\"n");
+        let head =
+            format!("POST /hooks/shop/hook HTTP/1.1\r\nHost: x\r\n{sign}\r\nContent-Length: 8\r\n\r\n{{\"n");
         let sent = if n % 2 == 0 { &head[..40] } else { &head[..] };
         stream.write_all(sent.as_bytes()).unwrap();
     }
@@ -161,7 +177,13 @@ fn a_secret_that_somebody_sends_is_nowhere_afterwards() {
         world.deliver(&body, &[&format!("X-GitHub-Delivery: {SECRET}")]),
         world.deliver(&format!(r#"{{"m": "{SECRET}"}}"#), &[&format!("X-Note: {SECRET}")]),
         world.deliver(&format!("{SECRET}, and no JSON"), &[]),
-        world.request("POST /hooks/shop/hook", &head(&["Host: x", &format!("X-Hub-Signature-256: {SECRET}")]), body.as_bytes()).unwrap(),
+        world
+            .request(
+                "POST /hooks/shop/hook",
+                &head(&["Host: x", &format!("X-Hub-Signature-256: {SECRET}")]),
+                body.as_bytes(),
+            )
+            .unwrap(),
         world.request(&format!("POST /hooks/shop/{SECRET}"), &head(&["Host: x"]), body.as_bytes()).unwrap(),
         world.call("GET /metrics", ""),
         world.call("GET /v1/status", ""),

@@ -4,6 +4,6 @@
 
 mod burst;
 mod control;
-mod hostile;
 mod hooks;
+mod hostile;
 mod world;

@@ -12,7 +12,8 @@ use std::time::Duration;
 use hmac::{Hmac, KeyInit, Mac};
 use longhaul_exec::{Program, run};
 use longhaul_runtime::intake::{Intake, IntakeOptions};
-use longhaul_runtime::{Daemon, DaemonOptions, Places, Settings, System, TaskView};
+use longhaul_runtime::lifecycle::Serve as _;
+use longhaul_runtime::{Daemon, Places, Settings, System, TaskView};
 use longhaul_web::{Client, Inside, Limits, Web, WebOptions};
 use serde_json::Value;
 use sha2::Sha256;
@@ -77,7 +78,7 @@ impl World {
         let commands = Arc::new(system(&path).commands().unwrap());
         commands.add_workspace(&path.join("shop"), None).unwrap();
         commands.pause_queue(None, "ada", Some("a test")).unwrap();
-        let daemon = Daemon::start(system(&path), DaemonOptions { version: "1.2.3" }).unwrap();
+        let daemon = Daemon::start(system(&path)).unwrap();
         let intake = Arc::new(Intake::start(system(&path), commands, IntakeOptions::default()).unwrap());
         let metrics = Arc::new(|| "longhaul_up 1\n".to_owned());
         let inside = Inside { daemon: Arc::clone(&daemon), intake, metrics };

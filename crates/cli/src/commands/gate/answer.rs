@@ -12,14 +12,14 @@ use crate::error::CliError;
 use crate::step;
 
 /// What a person wants to say.
-pub(super) struct Wish<'a> {
-    pub(super) gate: &'a str,
-    pub(super) verdict: GateVerdict,
-    pub(super) words: String,
+pub(in crate::commands) struct Wish<'a> {
+    pub(in crate::commands) gate: &'a str,
+    pub(in crate::commands) verdict: GateVerdict,
+    pub(in crate::commands) words: String,
 }
 
 /// Shows the gate on the terminal, asks for the word, and puts the answer on record.
-pub(super) fn answer(context: &Context, wish: Wish<'_>) -> Result<ExitCode, CliError> {
+pub(in crate::commands) fn answer(context: &Context, wish: Wish<'_>) -> Result<ExitCode, CliError> {
     let system = context.system()?;
     let gate = find(&system, wish.gate)?;
     check(&gate)?;

@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::client::{Client, Syntax};
 use super::{json_settings, toml_settings};
+use crate::called;
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -47,7 +48,7 @@ pub(crate) enum Obstacle {
 
 pub(super) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let client = args.client;
-    let program = program()?;
+    let program = called::program()?.display().to_string();
     if args.print {
         let snippet = client.snippet(&program);
         context.output.text(&snippet, &json!({ "client": client.title(), "snippet": snippet }))?;
@@ -116,30 +117,6 @@ fn without(client: Client, text: &str) -> Result<String, Obstacle> {
         Syntax::Json => json_settings::remove(text, client.key()),
         Syntax::Toml => toml_settings::remove(text, client.key()),
     }
-}
-
-/// By its whole path: editors that are not started from a shell have another `PATH`. By the link under which it was
-/// called, if there is one: what a package manager links to has another name after the next update.
-fn program() -> Result<String, CliError> {
-    let own = std::env::current_exe().map_err(CliError::file("find", "longhaul"))?;
-    Ok(called(&own).unwrap_or(own).display().to_string())
-}
-
-/// The path that we were called by, if it leads to us.
-fn called(own: &Path) -> Option<PathBuf> {
-    let word = PathBuf::from(std::env::args_os().next()?);
-    let here = std::env::current_dir().ok()?;
-    let candidates: Vec<PathBuf> = if word.components().count() > 1 {
-        vec![here.join(&word)]
-    } else {
-        let folders = std::env::var_os("PATH")?;
-        std::env::split_paths(&folders).map(|folder| here.join(folder).join(&word)).collect()
-    };
-    let own = own.canonicalize().ok()?;
-    let found = candidates.into_iter().find(|path| path.canonicalize().is_ok_and(|path| path == own))?;
-    // Without dots: the folder in which somebody stood says nothing to an editor.
-    let folder = found.parent()?.canonicalize().ok()?;
-    Some(folder.join(found.file_name()?))
 }
 
 fn read(path: &Path) -> Result<Option<String>, CliError> {

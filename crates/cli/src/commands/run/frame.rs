@@ -4,9 +4,10 @@
 use longhaul_runtime::ProgressBelow;
 use longhaul_runtime::terminal::{Room, visible};
 use longhaul_runtime::types::{
-    CloseOutcome, Now, SessionProgress, Spent, StepProgress, StepState, Timestamp, show_money,
+    CloseOutcome, Estimate, Now, SessionProgress, Spent, StepProgress, StepState, Timestamp, show_money,
 };
 
+use crate::moment;
 use crate::output::count;
 
 const BAR: usize = 10;
@@ -23,6 +24,8 @@ pub(super) struct Picture<'a> {
     pub(super) below: &'a [ProgressBelow],
     /// What it and they used.
     pub(super) spent: Spent,
+    /// What earlier runs say of what is left.
+    pub(super) left: Option<Estimate>,
     pub(super) now: Timestamp,
     pub(super) room: Room,
 }
@@ -32,20 +35,16 @@ pub(super) fn frame(picture: &Picture<'_>) -> Vec<String> {
     let (done, total) = (progress.tally.done, progress.tally.total);
     let goal = visible(goal.lines().next().unwrap_or_default());
     let elapsed = progress.started_at.map_or(0, |start| now.since_ms(start));
-    let mut lines = vec![
-        cut(&goal, room.letters),
-        cut(
-            &format!(
-                "{done} of {total} steps, {}, {} in, {} out, {}, {}",
-                count(spent.turns, "turn"),
-                thousands(spent.tokens.input),
-                thousands(spent.tokens.output),
-                show_money(spent.money_micros),
-                clock(elapsed)
-            ),
-            room.letters,
-        ),
-    ];
+    let left = picture.left.map(|left| format!(", {}", moment::left(&left))).unwrap_or_default();
+    let used = format!(
+        "{done} of {total} steps, {}, {} in, {} out, {}, {}{left}",
+        count(spent.turns, "turn"),
+        thousands(spent.tokens.input),
+        thousands(spent.tokens.output),
+        show_money(spent.money_micros),
+        clock(elapsed)
+    );
+    let mut lines = vec![cut(&goal, room.letters), cut(&used, room.letters)];
     let name = progress.steps.iter().map(|step| step.step.0.chars().count()).max().unwrap_or(0);
     let name = name.min(LONGEST_NAME);
     let rows = rows(picture, name);
@@ -219,7 +218,8 @@ mod tests {
         let progress = progress(steps);
         let goal = "fix it\u{1b}[2J\nand more";
         let spent = progress.spent;
-        frame(&Picture { goal, progress: &progress, below, spent, now: Timestamp(3_700_000), room })
+        let (left, now) = (None, Timestamp(3_700_000));
+        frame(&Picture { goal, progress: &progress, below, spent, left, now, room })
     }
 
     fn three() -> Vec<StepProgress> {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Write as _;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use longhaul_runtime::types::SessionId;
+use longhaul_runtime::types::stats::{self, Run};
+use longhaul_runtime::types::{Now, SessionId};
 use longhaul_runtime::{Clock as _, Commands, Error, ProgressTail, Reader, SystemClock, terminal};
 
 use super::frame::{Picture, frame};
@@ -16,6 +17,8 @@ use crate::error::CliError;
 pub(super) struct Watch {
     reader: Reader,
     how: How,
+    /// What is on record of earlier runs, as of when somebody began to watch.
+    runs: Vec<Run>,
 }
 
 #[derive(Debug)]
@@ -44,13 +47,15 @@ impl Watch {
             let (own, tail) = (Showing::of(session), ProgressTail::of(session));
             How::Lines(Lines { own, tail, below: BTreeMap::new() })
         };
-        Ok(Self { reader, how })
+        // Without them nothing is said of what is left.
+        let runs = reader.runs().unwrap_or_default();
+        Ok(Self { reader, how, runs })
     }
 
     pub(super) fn look(&mut self) {
         match &mut self.how {
             How::Picture { bar, tail } => {
-                if let Some(lines) = picture(&self.reader, tail) {
+                if let Some(lines) = picture(&self.reader, tail, &self.runs) {
                     bar.set_message(lines.join("\n"));
                     bar.tick();
                 }
@@ -64,7 +69,7 @@ impl Watch {
         self.look();
         if let How::Picture { bar, tail } = &mut self.how {
             bar.finish_and_clear();
-            let lines = picture(&self.reader, tail).unwrap_or_default();
+            let lines = picture(&self.reader, tail, &self.runs).unwrap_or_default();
             // Nobody can be told that standard error is gone.
             let _ = std::io::stderr().write_all(lines.join("\n").as_bytes());
             let _ = std::io::stderr().write_all(b"\n");
@@ -77,11 +82,14 @@ fn can_move_the_cursor() -> bool {
     std::env::var_os("TERM").is_some_and(|kind| kind != "dumb")
 }
 
-fn picture(reader: &Reader, tail: &mut ProgressTail) -> Option<Vec<String>> {
+fn picture(reader: &Reader, tail: &mut ProgressTail, runs: &[Run]) -> Option<Vec<String>> {
     reader.update_progress(tail).ok()?;
     let room = terminal::room_of_stderr()?;
     let (goal, progress, below, spent) = (&tail.goal, &tail.progress, &tail.below, tail.spent());
-    Some(frame(&Picture { goal, progress, below, spent, now: SystemClock.now(), room }))
+    let goes_on = !matches!(progress.now, Now::Over { .. });
+    let workflow = tail.workflow.as_ref().filter(|_| goes_on);
+    let left = workflow.and_then(|workflow| stats::estimate(workflow, tail.worked.ms(), runs));
+    Some(frame(&Picture { goal, progress, below, spent, left, now: SystemClock.now(), room }))
 }
 
 fn say_all(lines: &mut Lines, reader: &Reader) {

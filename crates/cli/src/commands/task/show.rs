@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use longhaul_runtime::types::{SessionRow, show_count, show_money};
+use longhaul_runtime::types::{Estimate, SessionRow, show_count, show_money};
 use longhaul_runtime::{Decided, Happened, TaskDecision, TaskView};
 use serde::Serialize;
 
@@ -34,6 +34,9 @@ struct Shown {
     goal: String,
     attempts: Vec<String>,
     sessions: Vec<SessionLine>,
+    /// What earlier runs say of what is left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left: Option<Estimate>,
     #[serde(skip_serializing_if = "Option::is_none")]
     decisions: Option<Vec<DecisionLine>>,
 }
@@ -75,6 +78,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         goal: reader.goal_of_task(&view)?,
         attempts: view.task.attempts.iter().map(ToString::to_string).collect(),
         sessions: tree(&view),
+        left: view.root.as_ref().map(|root| reader.estimate(root.id)).transpose()?.flatten(),
         decisions: decisions.map(|decisions| decisions.into_iter().map(DecisionLine::from).collect()),
     };
     context.output.text(&words(&shown), &shown)?;
@@ -116,6 +120,7 @@ fn words(shown: &Shown) -> String {
         count(task.sessions as u64, "session"),
         count(task.attempts as u64, "attempt"),
     ));
+    facts.extend(shown.left.as_ref().map(moment::left));
     text += &facts.iter().map(|fact| lines(fact, INDENT)).collect::<String>();
     for session in &shown.sessions {
         text += &lines(&session.in_tree(), "  ");

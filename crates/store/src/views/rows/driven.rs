@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use longhaul_core::budget::{WallClock, day_of};
 use longhaul_core::session::Spent;
+use longhaul_core::stats::WorkTime;
 use longhaul_events::{AgentAct, Caps, SessionEvent, Taint, Timestamp, Waits};
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,8 @@ pub struct DrivenRow {
     pub spent: Spent,
     pub caps: Option<Caps>,
     pub clock: WallClock,
+    /// How long somebody was at work on it, whoever that is.
+    pub worked: WorkTime,
     /// In millionths of a dollar, for each day on which something was paid.
     pub money_by_day: BTreeMap<i64, u64>,
     /// What was used, by whom, with which model, on which day.
@@ -37,6 +40,7 @@ pub struct DrivenRow {
 impl DrivenRow {
     pub(super) fn apply(&mut self, at: Timestamp, event: &SessionEvent) {
         self.clock.apply(at, event);
+        self.worked.apply(at, event);
         match event {
             SessionEvent::Agent { act, .. } => self.take(at, act),
             SessionEvent::DriverTaken { expires_at, .. } | SessionEvent::DriverRenewed { expires_at, .. } => {

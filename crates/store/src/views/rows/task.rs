@@ -7,6 +7,9 @@ use serde::{Deserialize, Serialize};
 use super::shown;
 use crate::log::Decision;
 
+/// No task has so many that are still of interest.
+const MOST_SETTLED: usize = 200;
+
 /// What the log says of a task. How it is doing is told from the sessions of its attempts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TaskRow {
@@ -16,6 +19,8 @@ pub struct TaskRow {
     pub goal: String,
     /// None until its first event was read.
     pub task: Option<Task>,
+    /// The entries of the inbox that a person settled, the newest last.
+    pub settled: Vec<String>,
     pub opened_at: Timestamp,
     pub updated_at: Timestamp,
     pub damage: Option<String>,
@@ -23,7 +28,8 @@ pub struct TaskRow {
 
 impl TaskRow {
     pub(super) fn new(id: TaskId, at: Timestamp) -> Self {
-        Self { id, seq: Seq(0), goal: String::new(), task: None, opened_at: at, updated_at: at, damage: None }
+        let (goal, settled) = (String::new(), Vec::new());
+        Self { id, seq: Seq(0), goal, task: None, settled, opened_at: at, updated_at: at, damage: None }
     }
 
     pub(super) fn take(&mut self, decision: &Decision) -> Result<(), String> {
@@ -33,10 +39,19 @@ impl TaskRow {
                 Some(task) => task.apply(event),
                 None => self.begin(event)?,
             }
+            self.settle(event);
         }
         self.seq = decision.last_seq();
         self.updated_at = decision.at;
         Ok(())
+    }
+
+    fn settle(&mut self, event: &TaskEvent) {
+        let TaskEvent::Replied { entry, .. } = event else { return };
+        if self.settled.len() >= MOST_SETTLED {
+            self.settled.remove(0);
+        }
+        self.settled.push(entry.clone());
     }
 
     fn begin(&mut self, first: &TaskEvent) -> Result<(), String> {

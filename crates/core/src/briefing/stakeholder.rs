@@ -1,0 +1,187 @@
+//! What those are told who wait for results: progress, risks, deadlines. No id, no path, no sum, no name.
+
+use serde::Serialize;
+
+use super::{Stands, came, count, day, done_within, long, section, standing, stands};
+use crate::inbox::{Delivered, Seen, TaskSeen};
+use crate::outcome::Outcome;
+use crate::parking::ParkCode;
+use crate::plain::public_title;
+use crate::task::TaskState;
+
+const MOST: usize = 20;
+const DONE_DAYS: i64 = 7;
+const DAY_MS: i64 = super::DAY_MS;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Stakeholder {
+    pub day: String,
+    pub headline: String,
+    /// What was finished in the last seven days.
+    pub done: Vec<StakeholdersTask>,
+    pub in_progress: Vec<StakeholdersTask>,
+    pub planned: Vec<StakeholdersTask>,
+    pub risks: Vec<Risk>,
+    pub deadlines: Vec<Due>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StakeholdersTask {
+    pub title: String,
+    pub state: &'static str,
+    /// For how long it has stood there.
+    pub since: String,
+}
+
+/// What may keep a task from being done in time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Risk {
+    pub title: String,
+    pub risk: &'static str,
+    pub since: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Due {
+    pub title: String,
+    pub day: String,
+    pub state: &'static str,
+}
+
+pub(super) fn brief(seen: &Seen) -> Stakeholder {
+    let told = |task: &TaskSeen| StakeholdersTask {
+        title: public_title(&task.title),
+        state: state(task),
+        since: long(seen.now.0.saturating_sub(came(task).0)),
+    };
+    let listed = |tasks: Vec<&TaskSeen>| tasks.into_iter().map(told).collect::<Vec<_>>();
+    let (done, planned) = (listed(done_within(seen, DONE_DAYS)), listed(standing(seen, Stands::Queued)));
+    let mut going = standing(seen, Stands::AtWork);
+    going.extend(standing(seen, Stands::Waits));
+    let in_progress = listed(going);
+    let risks = risks(seen);
+    let headline = format!(
+        "{} in the last seven days, {} in progress, {} planned, {}.",
+        count(done.len(), "task was finished", "tasks were finished"),
+        count(in_progress.len(), "is", "are"),
+        count(planned.len(), "is", "are"),
+        count(risks.len(), "needs attention", "need attention"),
+    );
+    let deadlines = deadlines(seen);
+    Stakeholder { day: day(seen.now), headline, done, in_progress, planned, risks, deadlines }
+}
+
+fn state(task: &TaskSeen) -> &'static str {
+    match stands(task) {
+        Stands::Queued => "planned",
+        Stands::AtWork => "being worked on",
+        Stands::Waits => "waits",
+        Stands::CameToNothing => "did not work out so far",
+        Stands::Gone => "dropped",
+        Stands::Done => match task.delivered {
+            Delivered::Nothing => "finished",
+            Delivered::Branch | Delivered::Pull => "finished, to be merged",
+            Delivered::Merged => "finished and merged",
+        },
+    }
+}
+
+fn risks(seen: &Seen) -> Vec<Risk> {
+    let mut risks = Vec::new();
+    for task in &seen.tasks {
+        let since = || long(seen.now.0.saturating_sub(came(task).0));
+        if let Some(risk) = risk(task, seen) {
+            risks.push(Risk { title: public_title(&task.title), risk, since: since() });
+        }
+    }
+    risks
+}
+
+/// The first that holds.
+fn risk(task: &TaskSeen, seen: &Seen) -> Option<&'static str> {
+    let left = task.deadline.map(|deadline| deadline.0.saturating_sub(seen.now.0));
+    let standing = stands(task);
+    if matches!(standing, Stands::Done | Stands::Gone) {
+        return None;
+    }
+    if left.is_some_and(|left| left < 0) {
+        return Some("is late");
+    }
+    match (standing, &task.state) {
+        (Stands::CameToNothing, _) => return Some("did not work out so far, and somebody has to look at it"),
+        (Stands::Waits, TaskState::Waits(outcome)) => {
+            let waits = waits(task, outcome);
+            if waits.is_some() {
+                return waits;
+            }
+        }
+        (Stands::Queued | Stands::AtWork | Stands::Waits | Stands::Done | Stands::Gone, _) => {}
+    }
+    if !task.questions.is_empty() {
+        return Some("has a question open");
+    }
+    left.filter(|left| *left < DAY_MS).map(|_| "is due within a day")
+}
+
+fn waits(task: &TaskSeen, outcome: &Outcome) -> Option<&'static str> {
+    if task.halted.as_ref().is_some_and(|halted| halted.goes_on_at.is_some()) {
+        return None;
+    }
+    let (Outcome::Blocked(why) | Outcome::Parked(why) | Outcome::CouldNot(why) | Outcome::Failed(why)) =
+        outcome
+    else {
+        return None;
+    };
+    Some(match ParkCode::of(&why.reason) {
+        _ if why.reason == crate::outcome::GATE => "waits for a decision",
+        Some(code) if crate::inbox::is_budget(code) => "has used up its budget",
+        Some(ParkCode::ReviewRequired) => "waits for a review",
+        Some(_) | None => "is blocked",
+    })
+}
+
+fn deadlines(seen: &Seen) -> Vec<Due> {
+    let is_open = |task: &&TaskSeen| !matches!(stands(task), Stands::Done | Stands::Gone);
+    let mut due: Vec<(i64, Due)> = seen
+        .tasks
+        .iter()
+        .filter(is_open)
+        .filter_map(|task| {
+            let deadline = task.deadline?;
+            let (title, state) = (public_title(&task.title), state(task));
+            Some((deadline.0, Due { title, day: day(deadline), state }))
+        })
+        .collect();
+    due.sort_by(|one, other| (one.0, &one.1.title).cmp(&(other.0, &other.1.title)));
+    due.into_iter().map(|(_, due)| due).collect()
+}
+
+impl Stakeholder {
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("{}\n{}\n", self.day, self.headline);
+        let risks: Vec<String> = self
+            .risks
+            .iter()
+            .map(|risk| format!("{}: {}, for {}", risk.title, risk.risk, risk.since))
+            .collect();
+        text += &section("Needs attention", &at_most(risks));
+        text += &section("In progress", &lines(&self.in_progress));
+        text += &section("Planned", &lines(&self.planned));
+        text += &section("Finished in the last seven days", &lines(&self.done));
+        let due: Vec<String> =
+            self.deadlines.iter().map(|due| format!("{}: {} ({})", due.day, due.title, due.state)).collect();
+        text += &section("Deadlines", &at_most(due));
+        text
+    }
+}
+
+fn lines(tasks: &[StakeholdersTask]) -> Vec<String> {
+    at_most(tasks.iter().map(|task| format!("{} ({}, for {})", task.title, task.state, task.since)).collect())
+}
+
+fn at_most(mut lines: Vec<String>) -> Vec<String> {
+    let more = lines.len().saturating_sub(MOST);
+    lines.truncate(MOST);
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    lines
+}
