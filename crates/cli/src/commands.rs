@@ -22,6 +22,7 @@ mod logs;
 mod man;
 mod mcp;
 mod proof;
+mod queue;
 mod redact;
 mod restore;
 mod run;
@@ -75,6 +76,8 @@ pub(crate) enum Command {
     Inbox(inbox::Args),
     #[command(subcommand)]
     Task(task::Command),
+    #[command(subcommand)]
+    Queue(queue::Command),
     Doctor(doctor::Args),
     #[command(subcommand)]
     Agent(agent::Command),
@@ -150,13 +153,14 @@ impl Command {
             Self::Inbox(args) => inbox::run(context, args),
             Self::Tell(args) => tell::run(context, args),
             Self::Task(command) => command.run(context),
+            Self::Queue(command) => command.run(context),
+            Self::Daemon(command) => command.run(context),
             Self::Doctor(args) => doctor::run(context, args),
             Self::Agent(command) => command.run(context),
             Self::Workspace(command) => command.run(context),
             Self::Session(command) => command.run(context),
             Self::Gate(command) => command.run(context),
             Self::Trigger(command) => command.run(context),
-            Self::Daemon(command) => command.run(context),
             Self::Stop(args) => stop::run(context, args),
             Self::Spawn(args) => spawn::run(context, args),
             Self::Await(args) => await_::run(context, args),

@@ -79,6 +79,8 @@ pub(crate) enum CliError {
     NoKind,
     #[error("no answer was given, nothing was written; run it again")]
     NoAnswer,
+    #[error(transparent)]
+    Daemon(#[from] longhaul_web::ClientError),
     #[error("`{0}` is not an error code; `longhaul explain` lists them")]
     UnknownCode(String),
     #[error("there is no command `{words}`; {}", advice(meant.as_deref()))]
@@ -129,6 +131,7 @@ impl CliError {
             | Self::Listen { .. }
             | Self::WeakToken { .. }
             | Self::NoGateway { .. }
+            | Self::Daemon(_)
             | Self::UnknownCode(_)
             | Self::UnknownCommand { .. } => None,
         }
@@ -159,6 +162,7 @@ impl CliError {
             | Self::UnknownCode(_)
             | Self::UnknownCommand { .. } => Kind::Usage,
             Self::File { .. }
+            | Self::Daemon(_)
             | Self::NoGateway { .. }
             | Self::NoStore { .. }
             | Self::NoHome

@@ -1,6 +1,7 @@
 //! `longhaul daemon`: whoever drives tasks when nobody is at the keyboard, from its start to its end.
 
 mod install;
+mod openapi;
 mod restart;
 mod run;
 mod start;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Restart(restart::Args),
     Install(install::Args),
     Uninstall(uninstall::Args),
+    Openapi(openapi::Args),
 }
 
 impl Command {
@@ -41,6 +43,7 @@ impl Command {
             Self::Restart(args) => restart::run(context, args),
             Self::Install(args) => install::run(context, args),
             Self::Uninstall(args) => uninstall::run(context, args),
+            Self::Openapi(args) => openapi::run(context, args),
         }
     }
 }

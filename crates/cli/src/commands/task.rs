@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use longhaul_runtime::{Reader, System, TaskError, TaskView};
 
-pub(super) use row::TaskLine;
+pub(super) use row::{TaskLine, age};
 
 use crate::context::Context;
 use crate::error::CliError;
@@ -51,7 +51,7 @@ pub(super) fn find(system: &System, text: &str) -> Result<(Reader, TaskView), Cl
 }
 
 /// The task as it is by now.
-fn show_again(context: &Context, reader: &Reader, view: &TaskView) -> Result<ExitCode, CliError> {
+pub(super) fn show_again(context: &Context, reader: &Reader, view: &TaskView) -> Result<ExitCode, CliError> {
     context.output.row(TaskLine::of(&reader.find_task(&view.id.to_string())?))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,7 @@
 //! `longhaul trigger`: what begins tasks while nobody is at the keyboard.
 
 mod add;
+mod fire;
 mod list;
 mod switch;
 mod test;
@@ -24,6 +25,7 @@ pub(crate) enum Command {
     Add(add::Args),
     Validate(validate::Args),
     Test(test::Args),
+    Fire(fire::Args),
     /// Switch a trigger on in its file, where nothing else is changed.
     Enable(switch::Args),
     /// Switch a trigger off in its file, where nothing else is changed.
@@ -37,6 +39,7 @@ impl Command {
             Self::Add(args) => add::run(context, args),
             Self::Validate(args) => validate::run(context, args),
             Self::Test(args) => test::run(context, args),
+            Self::Fire(args) => fire::run(context, args),
             Self::Enable(args) => switch::run(context, args, Switch::On),
             Self::Disable(args) => switch::run(context, args, Switch::Off),
         }

@@ -111,7 +111,7 @@ impl Row for TaskLine {
 }
 
 /// The largest unit that fits is enough in a list.
-fn age(ms: u64) -> String {
+pub(crate) fn age(ms: u64) -> String {
     let units = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)];
     let fitting = units.iter().find(|(_, length)| ms >= *length);
     fitting.map_or_else(|| "0s".to_owned(), |(unit, length)| format!("{}{unit}", ms / length))
