@@ -108,7 +108,9 @@ fn risk(task: &TaskSeen, seen: &Seen) -> Option<(&'static str, Timestamp)> {
         return Some(("is late", deadline));
     }
     let waits = match &task.state {
-        _ if standing == Stands::CameToNothing => Some("did not work out so far, and somebody has to look at it"),
+        _ if standing == Stands::CameToNothing => {
+            Some("did not work out so far, and somebody has to look at it")
+        }
         TaskState::Waits(outcome) => waits(task, outcome),
         TaskState::Queued
         | TaskState::Open
@@ -162,7 +164,10 @@ impl Stakeholder {
         let risks: Vec<String> =
             self.risks.iter().map(|risk| format!("{}: {} ({})", risk.title, risk.risk, risk.since)).collect();
         text += &section("Needs attention", &at_most(risks));
-        text += &section("In progress", &lines(&self.in_progress, |task| format!("{} for {}", task.state, task.since)));
+        text += &section(
+            "In progress",
+            &lines(&self.in_progress, |task| format!("{} for {}", task.state, task.since)),
+        );
         text += &section("Planned", &lines(&self.planned, |task| format!("for {}", task.since)));
         text += &section(
             "Finished in the last seven days",
