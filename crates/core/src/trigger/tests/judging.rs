@@ -24,7 +24,7 @@ const HOOK: &str = "triggers:
 fn signed(body: &str, headers: &[(&str, &str)]) -> Delivery {
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
     mac.update(body.as_bytes());
-    let hex: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = longhaul_events::Digest(mac.finalize().into_bytes().into()).to_string();
     let signature = ("X-Hub-Signature-256".to_owned(), format!("sha256={hex}"));
     let others = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Delivery { headers: std::iter::once(signature).chain(others).collect(), body: body.into() }
