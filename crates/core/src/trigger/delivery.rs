@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use longhaul_events::Timestamp;
+
 use super::signature::Scheme;
 use super::{SameBody, Webhook};
 use crate::canonical::sha256;
@@ -27,6 +29,11 @@ pub struct Delivery {
 pub struct Key(String);
 
 impl Key {
+    /// Of a tick: whoever computes it comes to the same.
+    pub fn of_tick(at: Timestamp) -> Self {
+        Self(format!("tick:{}", at.0))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -144,6 +144,9 @@ fn without_a_source_the_trigger_itself_is_one() {
     assert_eq!(wanted.source, Source::webhook("a"));
     let cron = only("triggers: [{ id: a, goal: x, schedule: { cron: '@daily' } }]");
     assert_eq!(cron.usual_source(), Source::cron("a"));
+    let planned = Outcome::Wanted { goal: "x".into(), source: Source::cron("a") };
+    assert_eq!(examine(&cron, &Value::Null).1, planned, "a tick brings nothing, and needs nothing");
+    assert_eq!(Key::of_tick(Timestamp(5)).to_string(), "tick:5");
 }
 
 #[test]
