@@ -45,8 +45,8 @@ pub use interrupt::{catch_interrupts, catch_terminations, interrupts, terminatio
 pub use labelled::{Labelled, end_labelled, labelled};
 pub use program::{Environment, Program, Stdin};
 pub use running::{
-    Detached, Finished, Outcome, Plea, Running, Stopper, ask, detach, detach_into, is_alive, leave_session, run,
-    start, started_ticks,
+    Detached, Finished, Outcome, Plea, Running, Stopper, ask, detach, detach_into, is_alive, leave_session,
+    run, start, started_ticks,
 };
 pub use sandbox::Sandbox;
 pub use talk::{Heard, Talk};

@@ -90,6 +90,13 @@ fn every_command_is_listed_with_one_line() {
         longhaul gate show               Show what a gate asks, what led to it, and what became of it
         longhaul gate approve            Open a gate. It shows what is asked; only a person at a terminal can answer
         longhaul gate reject             Keep a gate shut: the session fails, or after a confirmation the step is done again with your words
+        longhaul daemon run              Serve in the foreground, until Ctrl-C or a request to end; a second one ends it at once
+        longhaul daemon start            Have a daemon serve in the background. It is started when it says that it is healthy, and not before
+        longhaul daemon stop             End the daemon. Its sessions stay as they are, and whoever serves next goes on with them
+        longhaul daemon status           Show whether a daemon serves, since when, and how it is doing
+        longhaul daemon restart          Have this `longhaul` serve in place of the one that does. Runners are not touched, and nothing is lost
+        longhaul daemon install          Have the daemon start with your session: a user unit for systemd, or an agent for launchd
+        longhaul daemon uninstall        Take the unit away that `longhaul daemon install` wrote. A daemon that runs goes on
         longhaul stop                    End a session or a whole task for good, with every process that runs for it
         longhaul spawn                   Start a session that an agent does, print its id, and return at once; `longhaul await` waits for it
         longhaul await                   Wait until sessions go no further by themselves; tell how each came out, and its typed result

@@ -24,15 +24,21 @@ pub enum LifecycleError {
         "`{}` cannot serve here, so nothing was changed and the daemon goes on: {because}; mend it and restart again", binary.display()
     )]
     Unfit { binary: PathBuf, because: String },
-    #[error("the new daemon did not do, and {version} serves again as process {process}: {because}; mend it and restart again")]
+    #[error(
+        "the new daemon did not do, and {version} serves again as process {process}: {because}; mend it and restart again"
+    )]
     WentBack { version: String, process: u32, because: String },
     #[error(
         "no daemon serves: the new one did not do ({because}), and the old one could not be started again ({old}); run `longhaul daemon start`"
     )]
     NeitherServes { because: String, old: String },
-    #[error("the program of the daemon cannot be kept to go back to it, so nothing was changed: {because}; use `longhaul daemon stop` and `longhaul daemon start`")]
+    #[error(
+        "the program of the daemon cannot be kept to go back to it, so nothing was changed: {because}; use `longhaul daemon stop` and `longhaul daemon start`"
+    )]
     NoWayBack { because: String },
-    #[error("the daemon, process {process}, has not ended within {waited}; `longhaul daemon stop --now` does not wait")]
+    #[error(
+        "the daemon, process {process}, has not ended within {waited}; `longhaul daemon stop --now` does not wait"
+    )]
     DoesNotEnd { process: u32, waited: String },
     #[error("the loop of the daemon ended by itself; start it again, and see its log")]
     LoopEnded,
@@ -42,7 +48,9 @@ pub enum LifecycleError {
     UnitEdited(PathBuf),
     #[error("`{}` was not written by us, or somebody changed it since, and was left as it is; remove it yourself, or with `--force`", .0.display())]
     UnitNotOurs(PathBuf),
-    #[error("{what} cannot be written into a unit: {problem}; set it to something plainer, and install again")]
+    #[error(
+        "{what} cannot be written into a unit: {problem}; set it to something plainer, and install again"
+    )]
     NotForUnit { what: String, problem: &'static str },
     #[error("`{command}` did not work: {problem}; put that right, or use `longhaul daemon run`")]
     Manager { command: String, problem: String },

@@ -61,7 +61,8 @@ impl Lock {
             }
             let known = read(&path).filter(|known| !is_dead(&known.process));
             if known.is_some() || start.elapsed() >= TRY_FOR {
-                let holder = known.map_or_else(|| "it has not said who it is".to_owned(), |known| known.in_words());
+                let holder =
+                    known.map_or_else(|| "it has not said who it is".to_owned(), |known| known.in_words());
                 return Err(LifecycleError::Held { holder }.into());
             }
             thread::sleep(TRY_EVERY);

@@ -91,15 +91,16 @@ pub fn serve(settings: &Settings, version: &'static str, start: StartServing) ->
     let commands = system.commands()?;
     system.check_room()?;
     let process = this_process();
-    let holder =
-        Holder { process: process.clone(), version: version.to_owned(), run: places.run.clone() };
+    let holder = Holder { process: process.clone(), version: version.to_owned(), run: places.run.clone() };
     // Given back last of all, when nothing of this daemon is left.
     let _lock = Lock::take(places, &holder)?;
     let notifier = Notifier::of(|name| system.variable(name.as_ref()));
     let mut daemon = Daemon::announced(&system, notifier, process.clone(), version)?;
     commands.service_started(process, version)?;
-    let running = Loop::start(start(System::new(settings.clone()))?);
-    let ended = daemon.keep(&running).map(|farewell| daemon.part(&running, farewell));
+    let ended = start(System::new(settings.clone())).and_then(|served| {
+        let running = Loop::start(served);
+        daemon.keep(&running).map(|farewell| daemon.part(&running, farewell))
+    });
     let because = match &ended {
         Ok(ended) => ended.farewell.in_words().to_owned(),
         Err(error) => error.to_string(),
@@ -183,7 +184,10 @@ impl<'a> Daemon<'a> {
             unit: unit::own_unit(system),
         };
         if let Some(before) = Report::read(&system.places().daemon_report()) {
-            tracing::warn!(process = before.process.process, "the daemon before this one died without a word");
+            tracing::warn!(
+                process = before.process.process,
+                "the daemon before this one died without a word"
+            );
         }
         let _ = fs::remove_file(system.places().daemon_wish());
         report.write(&system.places().daemon_report())?;

@@ -60,9 +60,7 @@ impl System {
         match lock::look(self.places()) {
             Lookup::Nobody | Lookup::Died(_) => self.start_new(start, deadline),
             Lookup::Here(_) | Lookup::Unnamed => self.await_other(start, deadline),
-            Lookup::Elsewhere(holder) => {
-                Err(LifecycleError::Elsewhere { holder: holder.in_words() }.into())
-            }
+            Lookup::Elsewhere(holder) => Err(LifecycleError::Elsewhere { holder: holder.in_words() }.into()),
         }
     }
 
@@ -108,7 +106,8 @@ impl System {
                 Some(report) if report.stage == Stage::Healthy => return Ok(Started::Already(report)),
                 report if Instant::now() >= deadline => {
                     let who = report.as_ref().map_or(0, |report| report.process.process);
-                    let holder = format!("process {who}, which is not healthy ({})", why_not(report.as_ref()));
+                    let holder =
+                        format!("process {who}, which is not healthy ({})", why_not(report.as_ref()));
                     return Err(LifecycleError::Held { holder }.into());
                 }
                 Some(_) | None => thread::sleep(LOOK_EVERY),
@@ -119,7 +118,9 @@ impl System {
     fn report_of_process(&self, process: u32) -> Option<Report> {
         match lock::look(self.places()) {
             Lookup::Here(holder) if holder.process.process == process => report_of(&holder),
-            Lookup::Here(_) | Lookup::Died(_) | Lookup::Nobody | Lookup::Unnamed | Lookup::Elsewhere(_) => None,
+            Lookup::Here(_) | Lookup::Died(_) | Lookup::Nobody | Lookup::Unnamed | Lookup::Elsewhere(_) => {
+                None
+            }
         }
     }
 

@@ -55,7 +55,11 @@ fn one_holds_the_lock_and_a_second_is_told_who() {
     assert!(refused.to_string().contains(&format!("process {} of longhaul 1.2.3", std::process::id())));
     assert_eq!(lock::look(&home.places()), Lookup::Here(holder.clone()));
     drop(held);
-    assert_eq!(lock::look(&home.places()), Lookup::Nobody, "who ends properly is not taken for one that died");
+    assert_eq!(
+        lock::look(&home.places()),
+        Lookup::Nobody,
+        "who ends properly is not taken for one that died"
+    );
     Lock::take(&home.places(), &holder).unwrap();
 }
 

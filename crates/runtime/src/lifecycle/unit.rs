@@ -151,7 +151,8 @@ impl System {
 
     /// Another installation of the same user has a unit of its own.
     fn unit_place(&self, manager: Manager) -> Result<(String, PathBuf), Error> {
-        let path = |name: &str| self.variable(OsStr::new(name)).map(PathBuf::from).filter(|path| path.is_absolute());
+        let path =
+            |name: &str| self.variable(OsStr::new(name)).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = path("HOME").ok_or(crate::places::Homeless::Unset)?;
         let mark = match path("LONGHAUL_HOME") {
             Some(own) => {

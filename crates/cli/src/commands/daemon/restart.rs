@@ -37,7 +37,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         Restarted::Started(report) => (None, report),
         Restarted::Replaced { before, after } => (Some(before), after),
     };
-    let now = format!("longhaul {} serves as process {} and is healthy", after.version, after.process.process);
+    let now =
+        format!("longhaul {} serves as process {} and is healthy", after.version, after.process.process);
     context.output.say(&match before {
         None => format!("no daemon was running; {now}"),
         Some(before) => format!("{now}, in place of {}", before.in_words()),

@@ -28,7 +28,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         context.output.say("it could serve");
         return Ok(ExitCode::SUCCESS);
     }
-    context.output.say(&format!("longhaul {} serves as process {}", env!("CARGO_PKG_VERSION"), std::process::id()));
+    context.output.say(&format!(
+        "longhaul {} starts as process {}",
+        env!("CARGO_PKG_VERSION"),
+        std::process::id()
+    ));
     let ended = lifecycle::serve(&settings, env!("CARGO_PKG_VERSION"), begin)?;
     let rested = match ended.farewell {
         Farewell::HandOver | Farewell::Drain => String::new(),

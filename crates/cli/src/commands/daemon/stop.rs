@@ -31,7 +31,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         (false, false) => Farewell::Rest,
     };
     if farewell == Farewell::Drain {
-        context.output.say("nothing new is started; waiting for the tasks that run (Ctrl-C leaves it to end by itself)");
+        context.output.say(
+            "nothing new is started; waiting for the tasks that run (Ctrl-C leaves it to end by itself)",
+        );
     }
     let Some(stopped) = context.system()?.stop_daemon(farewell)? else {
         context.output.say("no daemon is running");

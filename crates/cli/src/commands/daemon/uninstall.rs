@@ -32,10 +32,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         return Ok(ExitCode::SUCCESS);
     };
     let path = place.path.display().to_string();
-    context.output.say(&format!("removed `{path}`; a daemon that runs goes on, `longhaul daemon stop` ends it"));
+    context
+        .output
+        .say(&format!("removed `{path}`; a daemon that runs goes on, `longhaul daemon stop` ends it"));
     if manager == Manager::Systemd {
         // The link that enabled it leads nowhere by now, and is taken away all the same.
-        let told = unit::systemctl(&["disable", &place.name]).and_then(|()| unit::systemctl(&["daemon-reload"]));
+        let told =
+            unit::systemctl(&["disable", &place.name]).and_then(|()| unit::systemctl(&["daemon-reload"]));
         if let Err(error) = told {
             context.output.say(&format!("systemd was not told: {error}"));
         }

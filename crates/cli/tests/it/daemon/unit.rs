@@ -65,6 +65,7 @@ fn the_sandbox_works_where_no_privileges_can_be_gained_as_the_unit_has_it() {
     };
     let longhaul = env!("CARGO_BIN_EXE_longhaul");
     let plain = checked(program(longhaul).args(["sandbox", "check", "--json"]));
-    let bounded = checked(program("setpriv").args(["--no-new-privs", longhaul, "sandbox", "check", "--json"]));
+    let bounded =
+        checked(program("setpriv").args(["--no-new-privs", longhaul, "sandbox", "check", "--json"]));
     assert_eq!(plain, bounded);
 }

@@ -80,7 +80,8 @@ fn another_installation_has_a_unit_of_its_own() {
 
 #[test]
 fn what_could_not_mean_itself_or_tells_a_secret_is_refused() {
-    let refused = |home: &Home| home.system().unit_file(Path::new("/bin/longhaul"), Manager::Systemd).unwrap_err();
+    let refused =
+        |home: &Home| home.system().unit_file(Path::new("/bin/longhaul"), Manager::Systemd).unwrap_err();
     let broken = Home::new(&[("PATH", "/bin\nExecStartPre=/bin/evil")]);
     assert!(refused(&broken).to_string().contains("control character"));
     let secret = Home::new(&[("PATH", "/bin:/sk-ant-canary-0123456789abcdef")]);
@@ -100,7 +101,9 @@ fn what_a_person_edited_is_never_written_over_unless_told() {
     assert_eq!(system.unit_state(Path::new("/bin/longhaul")).unwrap().0, UnitState::Outdated);
     let mine = fs::read_to_string(&unit.path).unwrap() + "Nice=5\n";
     fs::write(&unit.path, &mine).unwrap();
-    assert!(write(&unit, Edited::Kept).is_err() && system.remove_unit(Manager::Systemd, Edited::Kept).is_err());
+    assert!(
+        write(&unit, Edited::Kept).is_err() && system.remove_unit(Manager::Systemd, Edited::Kept).is_err()
+    );
     assert_eq!(fs::read_to_string(&unit.path).unwrap(), mine);
     assert_eq!(system.unit_state(Path::new("/bin/longhaul")).unwrap().0, UnitState::Edited);
     assert_eq!(write(&unit, Edited::WrittenOver).unwrap(), Written::Updated);
