@@ -211,11 +211,16 @@ fn what_is_told_at_a_gate_is_heard_once_at_the_step_after_it() {
     let At::Gate(gate) = session.at else { panic!("{:?}", session.at) };
     commands.steer(id, "now", "ada").unwrap_err();
     commands.tell_session(id, "the other file", "ada").unwrap();
-    assert!(matches!(commands.load_session(id).unwrap().at, At::Gate(_)), "nothing that is told opens a gate");
+    assert!(
+        matches!(commands.load_session(id).unwrap().at, At::Gate(_)),
+        "nothing that is told opens a gate"
+    );
     commands.release_driver(id, session.lease.unwrap().epoch).unwrap();
     let (verdict, channel) = (longhaul_events::Verdict::Approved, longhaul_events::Channel::Terminal);
     let (by, words) = ("ada".to_owned(), "yes".to_owned());
-    commands.answer_gate(&crate::AnswerGate { session: id, gate: gate.gate, verdict, by, channel, words }).unwrap();
+    commands
+        .answer_gate(&crate::AnswerGate { session: id, gate: gate.gate, verdict, by, channel, words })
+        .unwrap();
     let mut agent = Listener { home: &home, id, told_in: 9, reads: 0, heard: Vec::new() };
     drive(&home, &mut agent);
     drive(&home, &mut agent);
