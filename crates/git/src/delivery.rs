@@ -48,7 +48,7 @@ impl Snapshots {
         }
         let change = self.bare_commit(tree, start)?;
         let joining = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
-        let git = NO_RENAMES.iter().fold(self.neutral(), |git, setting| git.setting(setting));
+        let git = NO_RENAMES.iter().fold(self.neutral(), Git::setting);
         let git = git.args(joining).args([&format!("--merge-base={start}"), onto.as_str(), change.as_str()]);
         let answer = git.answer_limit_bytes(LIST_LIMIT_BYTES).run()?;
         if !matches!(answer.status, 0 | 1) {

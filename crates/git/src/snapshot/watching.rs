@@ -28,6 +28,9 @@ impl Drop for Watched {
     }
 }
 
+/// Finds files that were not there before.
+type Look = fn(&Snapshots, &Watched) -> Result<BTreeSet<PathBuf>, Error>;
+
 impl Snapshots {
     /// Begins to watch a fresh checkout of a commit. `name` tells it from others that are watched.
     pub fn watch(&self, name: &str, top: &Path, commit: &ObjectId) -> Result<Watched, Error> {
@@ -61,9 +64,8 @@ impl Snapshots {
             }
         }
         // What says that others are ignored goes first: it may hide them.
-        let come: [fn(&Self, &Watched) -> Result<BTreeSet<PathBuf>, Error>; 2] =
-            [Self::ignores_at, Self::others_at];
-        for look in come {
+        let looks: [Look; 2] = [Self::ignores_at, Self::others_at];
+        for look in looks {
             for path in look(self, watched)?.into_iter().filter(|path| !watched.made.contains(path)) {
                 take_away(&watched.top, &path)?;
                 otherwise.push(path);
