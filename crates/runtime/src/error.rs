@@ -178,8 +178,6 @@ pub enum Error {
     NeverHandedOut { session: SessionId, step: String, steps: String },
     #[error(transparent)]
     Workflow(#[from] Problem),
-    #[error(transparent)]
-    Trigger(#[from] TriggerError),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
     UnknownStream(String),
 }
@@ -192,6 +190,12 @@ pub enum Kind {
     Environment,
     Conflict,
     Bug,
+}
+
+impl From<TriggerError> for Error {
+    fn from(error: TriggerError) -> Self {
+        Self::Task(TaskError::Trigger(error))
+    }
 }
 
 impl From<HiringError> for Error {
@@ -243,7 +247,6 @@ impl Error {
             Self::BadAnswer(_) => "E0603",
             Self::Superseded | Self::NeverHandedOut { .. } => "E0204",
             Self::Workflow(problem) => problem.code(),
-            Self::Trigger(error) => error.code(),
             Self::Sandboxed(
                 longhaul_exec::Error::Sandbox { .. }
                 | longhaul_exec::Error::SandboxPath { .. }
@@ -293,7 +296,6 @@ impl Error {
             | Self::TooManyConflicts => Kind::Conflict,
             Self::Budget(error) => budget_kind(error),
             Self::Workflow(problem) => problem.kind(),
-            Self::Trigger(error) => error.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Task(error) => error.kind(),

@@ -5,6 +5,7 @@ use longhaul_core::workflow::NoSuchPhase;
 use longhaul_events::{SessionId, TaskId};
 
 use super::Kind;
+use crate::triggers::TriggerError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
@@ -56,6 +57,9 @@ pub enum TaskError {
     BadProof { task: TaskId, problem: String },
     #[error("{0}, so nothing was started; let a session above do it")]
     NoMoreBelow(String),
+    /// What begins tasks is the matter.
+    #[error(transparent)]
+    Trigger(#[from] TriggerError),
 }
 
 impl TaskError {
@@ -68,6 +72,7 @@ impl TaskError {
             | Self::PullOpen { .. }
             | Self::AttemptOpen { .. } => "E0253",
             Self::Damaged { .. } => "E0102",
+            Self::Trigger(error) => error.code(),
             Self::Elsewhere { .. }
             | Self::Phase(_)
             | Self::Source(_)
@@ -100,6 +105,7 @@ impl TaskError {
             | Self::BadProof { .. }
             | Self::NoMoreBelow(_) => Kind::Refused,
             Self::Damaged { .. } => Kind::Environment,
+            Self::Trigger(error) => error.kind(),
         }
     }
 }
