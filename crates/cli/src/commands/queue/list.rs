@@ -60,7 +60,10 @@ pub(crate) fn run(context: &Context, _: &Args) -> Result<ExitCode, CliError> {
         let service = commands.service()?;
         if let Some(pause) = &service.paused {
             let because = pause.because.as_ref().map(|because| format!(": {because}")).unwrap_or_default();
-            context.output.say(&format!("the queue is paused by {}{because}; `longhaul queue resume` goes on", pause.by));
+            context.output.say(&format!(
+                "the queue is paused by {}{because}; `longhaul queue resume` goes on",
+                pause.by
+            ));
         }
         for (workspace, pause) in &service.paused_in {
             context.output.say(&format!("the queue of {workspace} is paused by {}", pause.by));
