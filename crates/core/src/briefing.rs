@@ -126,9 +126,14 @@ fn stands(task: &TaskSeen) -> Stands {
     }
 }
 
-/// When a task came to where it stands.
+/// When a task came to where it stands; one that goes on, when it was opened.
 fn came(task: &TaskSeen) -> Timestamp {
-    task.halted.as_ref().map_or(task.since, |halted| halted.at)
+    match stands(task) {
+        Stands::Queued | Stands::AtWork => task.opened,
+        Stands::Waits | Stands::CameToNothing | Stands::Done | Stands::Gone => {
+            task.halted.as_ref().map_or(task.since, |halted| halted.at)
+        }
+    }
 }
 
 /// Those that were done within so many days, the newest first.
@@ -158,7 +163,8 @@ fn long(ms: i64) -> String {
     match minutes {
         0 => "less than a minute".to_owned(),
         1 => "1 minute".to_owned(),
-        2..=119 => format!("{minutes} minutes"),
+        2..=59 => format!("{minutes} minutes"),
+        60..=119 => "1 hour".to_owned(),
         120..=2879 => format!("{} hours", minutes / 60),
         _ => format!("{} days", minutes / 1440),
     }

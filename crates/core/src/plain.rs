@@ -86,7 +86,7 @@ mod tests {
     fn people_outside_read_words_and_nothing_that_is_the_name_of_something() {
         for (title, shown) in [
             ("Fix the flaky log-in test", "Fix the flaky log-in test"),
-            ("Rename src/login.rs and db/schema.sql now", "Rename … now"),
+            ("Rename src/login.rs db/schema.sql now", "Rename … now"),
             ("Ask @ada or ada@example.org", "Ask … or …"),
             ("Merge t-4k2m9x0c7v1qd, s-041061050r3gg.12", "Merge …"),
             ("See https://intern.example/x?y=1 for $TOKEN", "See … for …"),

@@ -303,7 +303,8 @@ fn hung(found: &Found) -> Option<(Act, String)> {
 
 /// What helps what is parked, and why it is.
 fn remedy(found: &Found) -> Option<(Remedy, &str)> {
-    let Standing::Parked { code, because, .. } = &found.standing else { return None };
+    // What goes on by itself has had its row.
+    let Standing::Parked { code, because, wake_at: None } = &found.standing else { return None };
     // What only a later release knows is for a person to settle.
     Some((ParkCode::of(code).map_or(Remedy::Somebody, Remedy::of), because))
 }

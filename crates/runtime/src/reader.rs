@@ -44,7 +44,7 @@ pub use ranking::{Ranked, clear_winner};
 pub use recording::RecordedRun;
 pub use story::{Branch, Happened, Ruled, StoryEntry, Telling};
 pub use tailing::StoryTail;
-pub(crate) use tasks::view as task_view;
+pub(crate) use tasks::view_among as task_view;
 pub(crate) use tasks::with;
 pub use tasks::{DamagedTask, Decided, TaskDecision, TaskView};
 pub use trusted::SinceTrusted;

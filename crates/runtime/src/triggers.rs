@@ -145,7 +145,9 @@ impl Triggers {
                 Err(TriggerError::Unknown { id: text.to_owned(), meant })
             }
             (Some(one), Some(other)) => {
-                let fitting = [one, other].map(|entry| entry.full_name()).join(", ");
+                let shown =
+                    |entry: TriggerEntry<'_>| format!("{} in `{}`", entry.full_name(), entry.file.path);
+                let fitting = [one, other].map(shown).join(", ");
                 Err(TriggerError::Ambiguous { id: text.to_owned(), fitting })
             }
         }

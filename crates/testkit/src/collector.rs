@@ -128,7 +128,7 @@ impl Collector {
     }
 
     fn wait_for(&self, wanted: impl Fn(&Book) -> bool) -> MutexGuard<'_, Book> {
-        let deadline = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_mins(1);
         let mut book = self.shared.book();
         while !wanted(&book) {
             let left = deadline.saturating_duration_since(Instant::now());

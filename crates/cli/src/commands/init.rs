@@ -14,6 +14,9 @@ use crate::output::{Format, Row, lines};
 const FIRST: &str =
     "longhaul session start --workflow lh.quick-task --goal \"Say what this repository is for\"";
 
+/// Lists the triggers to begin with.
+const TRIGGERS: &str = "longhaul trigger add";
+
 /// Look at this repository, write a small commented `.longhaul/config.yml`, and register it.
 ///
 /// It finds the language, its checks, lockfiles, files for the environment, agents on your path and the walls that work here.
@@ -169,6 +172,7 @@ fn next(survey: &Survey, begun: Option<Begun>, trust: TrustState) -> Vec<String>
     });
     next.extend(client.map(|client| format!("longhaul mcp install {client}")));
     next.push(FIRST.to_owned());
+    next.push(TRIGGERS.to_owned());
     next
 }
 

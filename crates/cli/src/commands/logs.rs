@@ -89,10 +89,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let mut table = context.output.table();
     first.into_iter().try_for_each(|row| table.show(&Line(row.0)))?;
     context.output.flush()?;
-    while args.follow {
+    if !args.follow {
+        return Ok(ExitCode::SUCCESS);
+    }
+    loop {
         std::thread::sleep(LOOK_EVERY);
         lines.more()?.into_iter().try_for_each(|row| table.show(&Line(row.0)))?;
         context.output.flush()?;
     }
-    Ok(ExitCode::SUCCESS)
 }

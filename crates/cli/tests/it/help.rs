@@ -90,6 +90,12 @@ fn every_command_is_listed_with_one_line() {
         longhaul gate show               Show what a gate asks, what led to it, and what became of it
         longhaul gate approve            Open a gate. It shows what is asked; only a person at a terminal can answer
         longhaul gate reject             Keep a gate shut: the session fails, or after a confirmation the step is done again with your words
+        longhaul trigger list            List the triggers of this repository and your own, and when each is due next
+        longhaul trigger add             Add a commented trigger from a template to `.longhaul/triggers.yml`; without a name, list the templates
+        longhaul trigger validate        Check the triggers of this repository and your own, or files, and say how to put right what is wrong
+        longhaul trigger test            Show what a trigger would make of a request, condition by condition, or when it is due. Nothing is begun
+        longhaul trigger enable          Switch a trigger on in its file, where nothing else is changed
+        longhaul trigger disable         Switch a trigger off in its file, where nothing else is changed
         longhaul stop                    End a session or a whole task for good, with every process that runs for it
         longhaul spawn                   Start a session that an agent does, print its id, and return at once; `longhaul await` waits for it
         longhaul await                   Wait until sessions go no further by themselves; tell how each came out, and its typed result
@@ -230,7 +236,7 @@ const EVERY_COMMAND: &str = "
     session-advance session-show session-list session-resume session-checkpoint session-rewind
     session-continue session-steer session-tail session-record session-replay session-cancel session-export
     session-import gate gate-list gate-show gate-approve
-    gate-reject stop spawn await proof proof-show proof-verify worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
+    gate-reject trigger trigger-list trigger-add trigger-validate trigger-test trigger-enable trigger-disable stop spawn await proof proof-show proof-verify worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
     forge forge-init forge-issue forge-issue-new forge-issue-list forge-issue-show forge-issue-close forge-pr forge-pr-list forge-pr-show forge-pr-review
     artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
     log-export log-import logs stats gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man

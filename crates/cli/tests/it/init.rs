@@ -80,6 +80,7 @@ fn a_repository_is_looked_at_written_for_and_registered() {
         look at it, change what is not right, and commit it
         next: longhaul workspace trust
         next: longhaul session start --workflow lh.quick-task --goal "Say what this repository is for"
+        next: longhaul trigger add
     "#);
     let written = config(&home);
     let indented: String =

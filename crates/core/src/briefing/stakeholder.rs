@@ -1,5 +1,6 @@
 //! What those are told who wait for results: progress, risks, deadlines. No id, no path, no sum, no name.
 
+use longhaul_events::Timestamp;
 use serde::Serialize;
 
 use super::{Stands, came, count, day, done_within, long, section, standing, stands};
@@ -80,8 +81,8 @@ fn state(task: &TaskSeen) -> &'static str {
         Stands::Gone => "dropped",
         Stands::Done => match task.delivered {
             Delivered::Nothing => "finished",
-            Delivered::Branch | Delivered::Pull => "finished, to be merged",
-            Delivered::Merged => "finished and merged",
+            Delivered::Branch | Delivered::Pull => "finished, and to be merged,",
+            Delivered::Merged => "merged",
         },
     }
 }
@@ -89,38 +90,39 @@ fn state(task: &TaskSeen) -> &'static str {
 fn risks(seen: &Seen) -> Vec<Risk> {
     let mut risks = Vec::new();
     for task in &seen.tasks {
-        let since = || long(seen.now.0.saturating_sub(came(task).0));
-        if let Some(risk) = risk(task, seen) {
-            risks.push(Risk { title: public_title(&task.title), risk, since: since() });
+        if let Some((risk, since)) = risk(task, seen) {
+            let since = long(seen.now.0.saturating_sub(since.0));
+            risks.push(Risk { title: public_title(&task.title), risk, since });
         }
     }
     risks
 }
 
-/// The first that holds.
-fn risk(task: &TaskSeen, seen: &Seen) -> Option<&'static str> {
-    let left = task.deadline.map(|deadline| deadline.0.saturating_sub(seen.now.0));
+/// The first that holds, and since when.
+fn risk(task: &TaskSeen, seen: &Seen) -> Option<(&'static str, Timestamp)> {
     let standing = stands(task);
     if matches!(standing, Stands::Done | Stands::Gone) {
         return None;
     }
-    if left.is_some_and(|left| left < 0) {
-        return Some("is late");
+    if let Some(deadline) = task.deadline.filter(|deadline| *deadline < seen.now) {
+        return Some(("is late", deadline));
     }
-    match (standing, &task.state) {
-        (Stands::CameToNothing, _) => return Some("did not work out so far, and somebody has to look at it"),
-        (Stands::Waits, TaskState::Waits(outcome)) => {
-            let waits = waits(task, outcome);
-            if waits.is_some() {
-                return waits;
-            }
+    let waits = match &task.state {
+        _ if standing == Stands::CameToNothing => {
+            Some("did not work out so far, and somebody has to look at it")
         }
-        (Stands::Queued | Stands::AtWork | Stands::Waits | Stands::Done | Stands::Gone, _) => {}
-    }
-    if !task.questions.is_empty() {
-        return Some("has a question open");
-    }
-    left.filter(|left| *left < DAY_MS).map(|_| "is due within a day")
+        TaskState::Waits(outcome) => waits(task, outcome),
+        TaskState::Queued
+        | TaskState::Open
+        | TaskState::Ending
+        | TaskState::HandedOver(_)
+        | TaskState::Over(_)
+        | TaskState::NotHere => None,
+    };
+    let asked = task.questions.first().map(|asked| ("has a question open", asked.at));
+    let is_due = task.deadline.is_some_and(|deadline| deadline.0.saturating_sub(seen.now.0) < DAY_MS);
+    let due = is_due.then_some(("is due within a day", task.opened));
+    waits.map(|risk| (risk, came(task))).or(asked).or(due)
 }
 
 fn waits(task: &TaskSeen, outcome: &Outcome) -> Option<&'static str> {
@@ -159,15 +161,18 @@ fn deadlines(seen: &Seen) -> Vec<Due> {
 impl Stakeholder {
     pub(super) fn text(&self) -> String {
         let mut text = format!("{}\n{}\n", self.day, self.headline);
-        let risks: Vec<String> = self
-            .risks
-            .iter()
-            .map(|risk| format!("{}: {}, for {}", risk.title, risk.risk, risk.since))
-            .collect();
+        let risks: Vec<String> =
+            self.risks.iter().map(|risk| format!("{}: {} ({})", risk.title, risk.risk, risk.since)).collect();
         text += &section("Needs attention", &at_most(risks));
-        text += &section("In progress", &lines(&self.in_progress));
-        text += &section("Planned", &lines(&self.planned));
-        text += &section("Finished in the last seven days", &lines(&self.done));
+        text += &section(
+            "In progress",
+            &lines(&self.in_progress, |task| format!("{} for {}", task.state, task.since)),
+        );
+        text += &section("Planned", &lines(&self.planned, |task| format!("for {}", task.since)));
+        text += &section(
+            "Finished in the last seven days",
+            &lines(&self.done, |task| format!("{} {} ago", task.state, task.since)),
+        );
         let due: Vec<String> =
             self.deadlines.iter().map(|due| format!("{}: {} ({})", due.day, due.title, due.state)).collect();
         text += &section("Deadlines", &at_most(due));
@@ -175,8 +180,8 @@ impl Stakeholder {
     }
 }
 
-fn lines(tasks: &[StakeholdersTask]) -> Vec<String> {
-    at_most(tasks.iter().map(|task| format!("{} ({}, for {})", task.title, task.state, task.since)).collect())
+fn lines(tasks: &[StakeholdersTask], about: impl Fn(&StakeholdersTask) -> String) -> Vec<String> {
+    at_most(tasks.iter().map(|task| format!("{} ({})", task.title, about(task))).collect())
 }
 
 fn at_most(mut lines: Vec<String>) -> Vec<String> {

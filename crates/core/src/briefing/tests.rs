@@ -98,17 +98,70 @@ fn told(audience: Audience) -> String {
 
 #[test]
 fn the_owner_is_told_everything_with_what_to_type() {
-    insta::assert_snapshot!(told(Audience::Owner), @"");
+    insta::assert_snapshot!(told(Audience::Owner), @r"
+    Tuesday, 17 November 2026, 08:00 UTC
+    2 things wait for you, 1 task is at work, 1 is in the queue, 1 was done in the last 24 hours.
+    1.20usd of 100usd was spent today.
+    The daemon runs, for 3 hours.
+
+    Waits for you
+      i-q1wdenm5  A decision is wanted: Rename the login page (normal, 2 hours, 6 days left)
+          Merge it? You are asked because it touches `auth/`.
+          longhaul inbox approve i-q1wdenm5
+      i-qf6qw806  Failed: Audit the parser (normal, 2 hours)
+          it waits for an answer at a gate; look
+          longhaul task retry t-0m2ga1850m2ga
+
+    At work
+      t-040g2081040g2  Fix the flaky login test (at `code`, for 24 hours, 0.40usd)
+
+    In the queue
+      t-0c1g60r30c1g6  Move src/db.rs to its own crate (waits for its turn, for 24 hours, 0.40usd)
+
+    Done in the last 24 hours
+      t-0g2081040g208  Show the time in the reader's zone (merged, 2 hours ago, 0.40usd)
+    ");
 }
 
 #[test]
 fn a_stakeholder_is_told_of_progress_risks_and_deadlines() {
-    insta::assert_snapshot!(told(Audience::Stakeholder), @"");
+    insta::assert_snapshot!(told(Audience::Stakeholder), @r"
+    Tuesday, 17 November 2026
+    1 task was finished in the last seven days, 2 are in progress, 1 is planned, 3 need attention.
+
+    Needs attention
+      Rename the login page: waits for a decision (2 hours)
+      Move … to its own crate: is late (1 hour)
+      Audit the parser: did not work out so far, and somebody has to look at it (2 hours)
+
+    In progress
+      Fix the flaky login test (being worked on for 24 hours)
+      Rename the login page (waits for 2 hours)
+
+    Planned
+      Move … to its own crate (for 24 hours)
+
+    Finished in the last seven days
+      Show the time in the reader's zone (merged 2 hours ago)
+
+    Deadlines
+      Tuesday, 17 November 2026: Move … to its own crate (planned)
+    ");
 }
 
 #[test]
 fn people_outside_are_told_titles() {
-    insta::assert_snapshot!(told(Audience::External), @"");
+    insta::assert_snapshot!(told(Audience::External), @r"
+    Tuesday, 17 November 2026
+    1 change was delivered in the last seven days, 2 are in progress.
+
+    Delivered
+      Show the time in the reader's zone
+
+    In progress
+      Fix the flaky login test
+      Rename the login page
+    ");
 }
 
 #[test]

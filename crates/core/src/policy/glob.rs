@@ -2,7 +2,7 @@
 
 mod overlap;
 
-pub use overlap::overlaps;
+pub use overlap::{Shape, overlaps};
 
 /// Whether a pattern names a path. Both are relative to the root of the repository, with `/` between the parts.
 pub fn fits(pattern: &str, path: &str) -> bool {

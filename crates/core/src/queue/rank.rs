@@ -3,7 +3,6 @@
 //! Only the time grows without end, and it grows alike for all that wait. So a task is overtaken only by what comes within a
 //! bounded time after it, and nothing waits for ever.
 
-use std::cmp::Reverse;
 use std::fmt;
 
 use longhaul_events::{Priority, TaskId, Timestamp};
@@ -65,8 +64,11 @@ impl Due {
     }
 }
 
-/// What sorts the queue. The smaller goes first.
-pub(super) type Order = (Reverse<Option<Timestamp>>, Reverse<u64>, u64, TaskId);
+/// What sorts the queue: whoever is put first or else the score, then who came first. The smaller goes first.
+pub(super) type Order = (u64, u64, TaskId);
+
+/// Above all whom a person put first.
+const USUAL: u64 = 1 << 63;
 
 impl Rank {
     pub fn of(task: &Queued, now: Timestamp) -> Self {
@@ -83,11 +85,12 @@ impl Rank {
     }
 
     pub(super) fn order(&self, task: &Queued) -> Order {
-        let first = match self.place {
-            Place::First { since } => Some(since),
-            Place::Usual | Place::Last { .. } => None,
+        // One number for both, because ten thousand tasks are sorted for each start.
+        let above = match self.place {
+            Place::First { since } => (USUAL - 1) - u64::try_from(since.0).unwrap_or(0),
+            Place::Usual | Place::Last { .. } => u64::MAX - self.score.min(USUAL - 1),
         };
-        (Reverse(first), Reverse(self.score), task.position, task.work.task)
+        (above, task.position, task.work.task)
     }
 
     pub const fn is_past_due(&self) -> bool {

@@ -6,7 +6,7 @@ use std::fmt;
 use longhaul_events::{TaskId, WorkspaceId};
 
 use super::snapshot::{UnknownScope, Work};
-use crate::policy::glob;
+use crate::policy::glob::Shape;
 
 /// A scope of more patterns than this is taken for one of everything.
 const MOST_PATTERNS: usize = 100;
@@ -65,8 +65,13 @@ impl fmt::Display for Overlap {
 }
 
 struct Spoken<'s> {
-    work: &'s Work,
+    task: TaskId,
+    scope: Vec<Shape<'s>>,
     whose: Whose,
+}
+
+fn shapes(work: &Work) -> Vec<Shape<'_>> {
+    work.scope.iter().map(|pattern| Shape::of(pattern)).collect()
 }
 
 /// Who has spoken for files, by workspace.
@@ -82,7 +87,8 @@ impl<'s> Scopes<'s> {
 
     pub(super) fn take(&mut self, work: &'s Work, whose: Whose) {
         if let Some(workspace) = work.workspace {
-            self.spoken.entry(workspace).or_default().push(Spoken { work, whose });
+            let spoken = Spoken { task: work.task, scope: shapes(work), whose };
+            self.spoken.entry(workspace).or_default().push(spoken);
         }
     }
 
@@ -94,24 +100,28 @@ impl<'s> Scopes<'s> {
 
     pub(super) fn overlap(&self, work: &Work) -> Option<Overlap> {
         let spoken = self.spoken.get(&work.workspace?)?;
-        spoken.iter().find_map(|Spoken { work: other, whose }| {
-            let on = clash(work, other, self.unknown)?;
-            Some(Overlap { with: other.task, whose: *whose, on })
+        let own = shapes(work);
+        spoken.iter().find_map(|Spoken { task, scope, whose }| {
+            let on = clash(&own, scope, self.unknown)?;
+            Some(Overlap { with: *task, whose: *whose, on })
         })
     }
 }
 
-fn clash(own: &Work, theirs: &Work, unknown: UnknownScope) -> Option<Clash> {
+fn clash(own: &[Shape<'_>], theirs: &[Shape<'_>], unknown: UnknownScope) -> Option<Clash> {
     let serialises = unknown == UnknownScope::Serialise;
-    match (own.scope.as_slice(), theirs.scope.as_slice()) {
+    let is_too_much = own.len().max(theirs.len()) > MOST_PATTERNS;
+    let on = |own: &Shape<'_>, theirs: &Shape<'_>| {
+        let (own, theirs) = (own.pattern().to_owned(), theirs.pattern().to_owned());
+        Clash::Patterns { own, theirs }
+    };
+    match (own, theirs) {
         ([], _) => serialises.then_some(Clash::OwnScopeUnknown),
         (_, []) => serialises.then_some(Clash::TheirScopeUnknown),
-        ([first, ..], [other, ..]) if own.scope.len().max(theirs.scope.len()) > MOST_PATTERNS => {
-            Some(Clash::Patterns { own: first.clone(), theirs: other.clone() })
-        }
+        ([first, ..], [other, ..]) if is_too_much => Some(on(first, other)),
         (own, theirs) => own.iter().find_map(|own| {
-            let theirs = theirs.iter().find(|theirs| glob::overlaps(own, theirs))?;
-            Some(Clash::Patterns { own: own.clone(), theirs: theirs.clone() })
+            let theirs = theirs.iter().find(|theirs| own.overlaps(theirs))?;
+            Some(on(own, theirs))
         }),
     }
 }

@@ -117,13 +117,7 @@ impl Tracer {
                 self.gates.insert(*gate, Open { begun, step: step.clone() });
                 self.end_step(Ended::well(at))
             }
-            SessionEvent::GateAnswered { gate, verdict, .. } => {
-                let outcome = match verdict {
-                    Verdict::Approved => "approved",
-                    Verdict::Rejected => "rejected",
-                };
-                self.end_gate(*gate, Ended { at, outcome: Some(outcome), error: None })
-            }
+            SessionEvent::GateAnswered { gate, verdict, .. } => self.answer_gate(*gate, *verdict, at),
             SessionEvent::GateExpired { gate, until } => {
                 self.end_gate(*gate, Ended { at: *until, outcome: None, error: Some("expired") })
             }
@@ -231,6 +225,14 @@ impl Tracer {
             .map(|open| self.other(open, "work", Ended { at, outcome, error }))
             .into_iter()
             .collect()
+    }
+
+    fn answer_gate(&mut self, gate: NodeId, verdict: Verdict, at: Timestamp) -> Vec<Span> {
+        let outcome = match verdict {
+            Verdict::Approved => "approved",
+            Verdict::Rejected => "rejected",
+        };
+        self.end_gate(gate, Ended { at, outcome: Some(outcome), error: None })
     }
 
     fn end_gate(&mut self, gate: NodeId, ended: Ended<'_>) -> Vec<Span> {

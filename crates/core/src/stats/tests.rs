@@ -1,3 +1,5 @@
+//! Runs in, figures out; events in, time at work out.
+
 use longhaul_events::{Account, AgentAct, Digest, Taint};
 use longhaul_events::{
     CallOrder, CallOutcome, CloseOutcome, Content, Driver, Epoch, NodeId, Nonce, Place, Seq, SessionEvent,

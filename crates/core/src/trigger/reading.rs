@@ -77,12 +77,11 @@ pub(super) fn trigger(node: &Node, own: Range<usize>, owner: Owner, findings: &F
     let workspace = workspace(&mut fields, owner);
     fields.know(&["extends"]);
     let shared = shared(&mut fields);
-    let start = start(&fields, shared.starts)?;
-    let switch = shared.switch.unwrap_or_default();
-    let trigger = Trigger {
-        id: id?,
+    let start = start(&fields, shared.starts);
+    let trigger = id.zip(start).map(|(id, start)| Trigger {
+        id,
         span: own,
-        switch,
+        switch: shared.switch.unwrap_or_default(),
         start,
         workspace,
         when: shared.when,
@@ -90,10 +89,12 @@ pub(super) fn trigger(node: &Node, own: Range<usize>, owner: Owner, findings: &F
         goal: shared.goal,
         source: shared.source,
         work: shared.work,
-    };
-    check_whole(&trigger, &mut fields, shared.has_condition);
+    });
+    if let Some(trigger) = &trigger {
+        check_whole(trigger, &mut fields, shared.has_condition);
+    }
     fields.finish();
-    Some(trigger)
+    trigger
 }
 
 fn id(fields: &mut Fields<'_>) -> Option<String> {
@@ -162,7 +163,7 @@ fn starts(fields: &mut Fields<'_>) -> Vec<Option<Start>> {
         starts.push(schedule(inner).map(Start::Schedule));
     }
     if let Some(inner) = fields.map("github") {
-        starts.push(github(inner));
+        starts.push(Some(github(inner)));
     }
     starts
 }
@@ -244,13 +245,13 @@ fn zone(fields: &mut Fields<'_>) -> Option<Zone> {
     let span = &fields.raw("zone")?.span;
     Zone::named(&name)
         .map_err(|error| {
-            fields.findings().error(span, format!("there is no zone `{}`", error.name), error.fix())
+            fields.findings().error(span, format!("there is no zone `{}`", error.name), error.fix());
         })
         .ok()
 }
 
 /// For a later release: what is there must be right as far as we know it.
-fn github(mut fields: Fields<'_>) -> Option<Start> {
+fn github(mut fields: Fields<'_>) -> Start {
     let at = fields.span().start..fields.span().start;
     let message =
         "triggers by `github` are known, and this release does not serve them: this one does nothing";
@@ -259,7 +260,7 @@ fn github(mut fields: Fields<'_>) -> Option<Start> {
     secret(&mut fields, "token");
     fields.know(&["issues", "exclude", "events", "poll"]);
     fields.finish();
-    Some(Start::Github)
+    Start::Github
 }
 
 fn catch_all(fields: &mut Fields<'_>) -> Option<u64> {

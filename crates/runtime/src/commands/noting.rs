@@ -27,16 +27,16 @@ fn note_event(about: About, event: &SessionEvent) {
     let task = task.map(tracing::field::display);
     match event {
         SessionEvent::DriverTaken { epoch, .. } => {
-            info!(%session, task, epoch = epoch.0, "took the session over")
+            info!(%session, task, epoch = epoch.0, "took the session over");
         }
         SessionEvent::DriverReleased { epoch } => {
-            info!(%session, task, epoch = epoch.0, "let go of the session")
+            info!(%session, task, epoch = epoch.0, "let go of the session");
         }
         SessionEvent::DriverExpired { epoch, .. } => {
             warn!(%session, task, epoch = epoch.0, "whoever drove the session is gone");
         }
         SessionEvent::StepHandedOut { step, node, .. } => {
-            info!(%session, task, %step, %node, "a step is out")
+            info!(%session, task, %step, %node, "a step is out");
         }
         SessionEvent::StepFinished { node, .. } => info!(%session, task, %node, "a step is finished"),
         SessionEvent::AttemptRefused { node, reasons, .. } => {
@@ -44,24 +44,24 @@ fn note_event(about: About, event: &SessionEvent) {
             info!(%session, task, %node, code, "an answer did not do");
         }
         SessionEvent::WorkStarted { work, .. } => {
-            info!(%session, task, %work, "work of the engine's own began")
+            info!(%session, task, %work, "work of the engine's own began");
         }
         SessionEvent::WorkFinished { work, .. } => {
-            info!(%session, task, %work, "work of the engine's own is done")
+            info!(%session, task, %work, "work of the engine's own is done");
         }
         SessionEvent::GateOpened { gate, step, .. } => info!(%session, task, %gate, %step, "waits at a gate"),
         SessionEvent::GateAnswered { gate, verdict, .. } => {
             info!(%session, task, %gate, ?verdict, "a gate was answered");
         }
         SessionEvent::GateExpired { gate, .. } => {
-            warn!(%session, task, %gate, "nobody answered at a gate in time")
+            warn!(%session, task, %gate, "nobody answered at a gate in time");
         }
         SessionEvent::Parked { step, reasons, .. } => {
             let code = reasons.first().map(|reason| reason.code.as_str());
             warn!(%session, task, %step, code, "the session is parked");
         }
         SessionEvent::StopRequested { urgency, .. } => {
-            info!(%session, task, ?urgency, "somebody wants it ended")
+            info!(%session, task, ?urgency, "somebody wants it ended");
         }
         SessionEvent::Closed { outcome } => match outcome {
             CloseOutcome::Completed => info!(%session, task, "the session is completed"),
@@ -100,7 +100,7 @@ fn note_act(about: About, act: &AgentAct) {
             info!(%session, task, turn, calls = calls.len(), ms, "a turn has its answer");
         }
         AgentAct::Failed { turn, fault, ms, .. } => {
-            warn!(%session, task, turn, ?fault, ms, "a turn has no answer")
+            warn!(%session, task, turn, ?fault, ms, "a turn has no answer");
         }
         AgentAct::CallFinished { turn, tool, outcome, exit, ms, .. } => {
             info!(%session, task, turn, tool, ?outcome, exit, ms, "a call has ended");

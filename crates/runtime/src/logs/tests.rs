@@ -1,3 +1,5 @@
+//! Real files: many who write at once, days that end, disks that do not take it, secrets.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

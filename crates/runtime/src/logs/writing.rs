@@ -95,7 +95,7 @@ impl Sink {
     fn open(&self, now: Timestamp, day: &str) -> io::Result<Opened> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
         keeping::tidy(&self.folder, now);
-        let newest = LogFile::all(&self.folder).into_iter().filter(|file| file.day == day).next_back();
+        let newest = LogFile::all(&self.folder).into_iter().rfind(|file| file.day == day);
         let mut number = newest.map_or(0, |file| file.number);
         loop {
             let LogFile { path, .. } = LogFile::of(&self.folder, day, number);

@@ -1,5 +1,7 @@
 //! Tasks as they are shown: what was asked for, how far it is, and what it cost with all that it led to.
 
+use std::collections::BTreeMap;
+
 use longhaul_core::outcome::Live;
 use longhaul_core::proof::{Proof, carried};
 use longhaul_core::session::Spent;
@@ -72,7 +74,8 @@ pub enum Decided {
 impl Reader {
     /// All tasks, and those that cannot be read.
     pub fn tasks(&self) -> Result<(Vec<TaskView>, Vec<DamagedTask>), Error> {
-        let sessions = self.sessions()?;
+        let rows = self.sessions()?;
+        let sessions = Sessions::of(&rows);
         let (mut views, mut damaged) = (Vec::new(), Vec::new());
         for row in self.views.tasks(&*self.store)? {
             match view(row, &sessions) {
@@ -171,16 +174,46 @@ impl Reader {
     }
 }
 
+/// All sessions, to be found by their task or their id: there may be many of both.
+struct Sessions<'a> {
+    by_task: BTreeMap<TaskId, Vec<&'a SessionRow>>,
+    by_id: BTreeMap<SessionId, &'a SessionRow>,
+}
+
+impl<'a> Sessions<'a> {
+    fn of(rows: &'a [SessionRow]) -> Self {
+        let mut by_task: BTreeMap<TaskId, Vec<&SessionRow>> = BTreeMap::new();
+        for row in rows {
+            if let Some(task) = row.task {
+                by_task.entry(task).or_default().push(row);
+            }
+        }
+        Self { by_task, by_id: rows.iter().map(|row| (row.id, row)).collect() }
+    }
+
+    /// An import may bring an attempt that names another task, or none.
+    fn of_task(&self, task: &Task) -> Vec<SessionRow> {
+        let named = self.by_task.get(&task.id).into_iter().flatten().copied();
+        let attempts = task.attempts.iter().filter_map(|id| self.by_id.get(id).copied());
+        let mut all: Vec<SessionRow> =
+            named.chain(attempts.filter(|row| row.task != Some(task.id))).cloned().collect();
+        all.sort_by_key(|row| (row.opened_at, row.id));
+        all
+    }
+}
+
 /// A task with those of the sessions that are its own.
-pub(crate) fn view(row: TaskRow, sessions: &[SessionRow]) -> Result<TaskView, DamagedTask> {
+pub(crate) fn view_among(row: TaskRow, sessions: &[SessionRow]) -> Result<TaskView, DamagedTask> {
+    view(row, &Sessions::of(sessions))
+}
+
+fn view(row: TaskRow, sessions: &Sessions<'_>) -> Result<TaskView, DamagedTask> {
     let TaskRow { id, goal, task, settled, opened_at, updated_at, damage, .. } = row;
     if let Some(problem) = damage {
         return Err(DamagedTask { id, problem });
     }
     let task = task.ok_or_else(|| DamagedTask { id, problem: "it has no events".to_owned() })?;
-    let is_of_it = |row: &&SessionRow| row.task == Some(id) || task.attempts.contains(&row.id);
-    let mut sessions: Vec<SessionRow> = sessions.iter().filter(is_of_it).cloned().collect();
-    sessions.sort_by_key(|row| (row.opened_at, row.id));
+    let sessions = sessions.of_task(&task);
     let root = task.root().and_then(|root| sessions.iter().find(|row| row.id == root)).cloned();
     let (waits_for, newest) = match task.root() {
         Some(_) => newest(root.as_ref(), &sessions),

@@ -315,7 +315,7 @@ impl Hands<'_> {
                     } else {
                         CallOutcome::Done
                     };
-                    let why = cut_short.map(|why| self.cut_short(why)).unwrap_or_default();
+                    let why = cut_short.map(words_for).unwrap_or_default();
                     let text = why + &self.commands.scrubbed(&answer.text);
                     Ok(Ended { outcome, exit: answer.exit, text, ms: elapsed(start) })
                 }
@@ -336,15 +336,6 @@ impl Hands<'_> {
             Ok(Told::Step(_)) => Ok(refused(format!("only `{COMPLETE_STEP}` hands a step in"))),
             Err(Error::BadAnswer(reasons)) => Ok(refused(words(&reasons))),
             Err(error) => Err(error),
-        }
-    }
-
-    fn cut_short(&self, why: CutShort) -> String {
-        match why {
-            CutShort::TimeIsUp => "stopped: the time of the session is used up\n".to_owned(),
-            CutShort::Silent { ms } => {
-                format!("stopped: it did not end within {}; see what it waits for\n", show_duration(ms))
-            }
         }
     }
 
@@ -381,6 +372,16 @@ impl Hands<'_> {
         }
         acts.iter().for_each(|act| conversation.apply(act));
         self.commands.act(self.id, self.epoch, acts)
+    }
+}
+
+/// Why a call was ended, for the agent.
+fn words_for(why: CutShort) -> String {
+    match why {
+        CutShort::TimeIsUp => "stopped: the time of the session is used up\n".to_owned(),
+        CutShort::Silent { ms } => {
+            format!("stopped: it did not end within {}; see what it waits for\n", show_duration(ms))
+        }
     }
 }
 

@@ -10,7 +10,9 @@ use crate::error::Kind;
 pub enum TriggerError {
     #[error("there is no trigger `{id}`; {}", advice(meant.as_ref()))]
     Unknown { id: String, meant: Option<String> },
-    #[error("several triggers are called `{id}`: {fitting}; name one in full")]
+    #[error(
+        "several triggers are called `{id}`: {fitting}; name one in full, or give one of them another id"
+    )]
     Ambiguous { id: String, fitting: String },
     #[error("there is no template `{name}`; there are {known}")]
     UnknownOffer { name: String, known: String },

@@ -97,6 +97,7 @@ impl Triggers {
                 }
             }
             file.diagnostics.extend(clashes);
+            file.diagnostics.sort_by_key(|told| (told.span.start, told.span.end));
         }
     }
 }

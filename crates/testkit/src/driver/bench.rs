@@ -7,6 +7,7 @@ mod many;
 mod mcp;
 mod memory;
 mod models;
+mod queue;
 mod rehearsal;
 mod sandbox;
 mod stage;
@@ -76,6 +77,7 @@ const BENCHES: &[Bench] = &[
     Bench { names: watching::NAMES, run: watching::latency },
     Bench { names: watching::IDLE_NAMES, run: watching::idle },
     Bench { names: workflows::NAMES, run: workflows::validate },
+    Bench { names: queue::NAMES, run: queue::plans },
     Bench { names: mcp::NAMES, run: mcp::run },
     Bench { names: mcp::HTTP_NAMES, run: mcp::over_http },
 ];

@@ -1,3 +1,5 @@
+//! Figures of an installation, and the reader of Prometheus over them.
+
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::process::Stdio;

@@ -1,3 +1,5 @@
+//! `longhaul logs`: what runners write down, and how it is found, thrown away and blanked.
+
 use std::fs;
 
 use serde_json::Value;

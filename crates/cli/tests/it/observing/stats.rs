@@ -1,3 +1,5 @@
+//! `longhaul stats`, and what earlier runs say of one that is at work.
+
 use serde_json::{Value, json};
 
 use crate::run::{arguments, prepared, words};

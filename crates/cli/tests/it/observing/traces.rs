@@ -1,3 +1,5 @@
+//! What a collector is told, whatever it makes of it.
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 

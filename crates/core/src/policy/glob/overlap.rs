@@ -4,6 +4,8 @@
 //! that bounds nothing) the answer is yes too: two tasks that wait for each other without need cost time, two that write
 //! the same file cost work.
 
+use std::cell::OnceCell;
+
 use super::is_everything;
 
 /// Longer patterns are not taken to pieces, and so overlap with everything.
@@ -11,10 +13,37 @@ const LONGEST: usize = 300;
 
 /// Whether some path could fit both patterns. Small and capital letters are the same: on some disks they are.
 pub fn overlaps(one: &str, other: &str) -> bool {
-    if begin_differently(one, other) {
-        return false;
+    Shape::of(one).overlaps(&Shape::of(other))
+}
+
+/// A pattern that is compared with many others.
+#[derive(Debug)]
+pub struct Shape<'p> {
+    pattern: &'p str,
+    /// Taken to pieces when it is first needed: most pairs are told apart without that.
+    parts: OnceCell<Vec<Part<'p>>>,
+}
+
+impl<'p> Shape<'p> {
+    pub const fn of(pattern: &'p str) -> Self {
+        Self { pattern, parts: OnceCell::new() }
     }
-    meet(&parts(one), &parts(other), &|part| *part == Part::Many, &Part::may_be_the_same)
+
+    pub const fn pattern(&self) -> &'p str {
+        self.pattern
+    }
+
+    /// Whether some path could fit both.
+    pub fn overlaps(&self, other: &Shape<'_>) -> bool {
+        if begin_differently(self.pattern, other.pattern) {
+            return false;
+        }
+        meet(self.parts(), other.parts(), |part| *part == Part::Many, Part::may_be_the_same)
+    }
+
+    fn parts(&self) -> &[Part<'p>] {
+        self.parts.get_or_init(|| parts(self.pattern))
+    }
 }
 
 /// What leaves a choice to a path, or has a meaning in the patterns of other tools.
@@ -47,32 +76,45 @@ fn is_odd(pattern: &str) -> bool {
 
 /// A part of a pattern, as far as it matters for paths.
 #[derive(Debug, PartialEq, Eq)]
-enum Part {
-    /// One name.
-    Name(Vec<char>),
+enum Part<'p> {
+    /// One name, with `*` and `?` in it.
+    Name(&'p str),
     /// Any number of names, or none.
     Many,
 }
 
-impl Part {
+impl Part<'_> {
     fn may_be_the_same(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Name(one), Self::Name(other)) => {
-                meet(one, other, &|letter| *letter == '*', &|one, other| {
-                    one == other || *one == '?' || *other == '?'
-                })
-            }
+            (Self::Name(one), Self::Name(other)) => one == other || names_meet(one, other),
             (Self::Many, _) | (_, Self::Many) => true,
         }
     }
 }
 
+/// Byte by byte. What stands for one letter may stand for some bytes, where not all letters are one.
+fn names_meet(one: &str, other: &str) -> bool {
+    let are_bytes = one.is_ascii() && other.is_ascii();
+    let is_many = |byte: &u8| *byte == b'*' || (*byte == b'?' && !are_bytes);
+    let is_same = |one: &u8, other: &u8| one.eq_ignore_ascii_case(other) || *one == b'?' || *other == b'?';
+    // Names mostly differ at one of their ends.
+    let may_be = |one: Option<&u8>, other: Option<&u8>| match (one, other) {
+        (Some(one), Some(other)) => is_many(one) || is_many(other) || is_same(one, other),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => [one, other].into_iter().flatten().all(is_many),
+    };
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    may_be(one.first(), other.first())
+        && may_be(one.last(), other.last())
+        && meet(one, other, is_many, is_same)
+}
+
 /// A pattern that is used up names all below what it led to, so all of them end in [`Part::Many`].
-fn parts(pattern: &str) -> Vec<Part> {
+fn parts(pattern: &str) -> Vec<Part<'_>> {
     if is_odd(pattern) {
         return vec![Part::Many];
     }
-    let mut parts = Vec::new();
+    let mut parts = Vec::with_capacity(8);
     let mut last = "";
     for part in pattern.split('/').filter(|part| !part.is_empty() && *part != ".") {
         last = part;
@@ -83,36 +125,36 @@ fn parts(pattern: &str) -> Vec<Part> {
             // What was meant may have a `/` in it, so nothing after it counts.
             break;
         } else {
-            parts.push(Part::Name(part.to_ascii_lowercase().chars().collect()));
+            parts.push(Part::Name(part));
         }
     }
     if last == "**" {
         // At the end it stands for what lies below, not for the folder itself.
-        parts.push(Part::Name(vec!['*']));
+        parts.push(Part::Name("*"));
     }
     parts.push(Part::Many);
     parts
 }
 
 /// Whether some sequence fits both patterns of it, in which some parts stand for any number of others.
-fn meet<T>(one: &[T], other: &[T], is_many: &dyn Fn(&T) -> bool, is_same: &dyn Fn(&T, &T) -> bool) -> bool {
-    // From the ends on: whether what is left of both can be the same.
-    let mut after = vec![false; other.len() + 1];
+fn meet<T>(one: &[T], other: &[T], is_many: impl Fn(&T) -> bool, is_same: impl Fn(&T, &T) -> bool) -> bool {
+    // From the ends on: whether what is left of both can be the same. One row is enough, each entry of which is that of the
+    // row below until it is reckoned anew.
+    let mut row = vec![false; other.len() + 1];
     for from in (0..=one.len()).rev() {
-        let mut here = vec![false; other.len() + 1];
+        let mut below_right = false;
         for at in (0..=other.len()).rev() {
-            let right = at < other.len() && here[at + 1];
-            here[at] = match (one.get(from), other.get(at)) {
+            let (below, right) = (row[at], at < other.len() && row[at + 1]);
+            row[at] = match (one.get(from), other.get(at)) {
                 (None, None) => true,
-                (Some(part), _) if is_many(part) => after[at] || right,
-                (_, Some(part)) if is_many(part) => right || (from < one.len() && after[at]),
-                (Some(part), Some(counterpart)) => after[at + 1] && is_same(part, counterpart),
+                (Some(part), _) | (_, Some(part)) if is_many(part) => below || right,
+                (Some(part), Some(counterpart)) => below_right && is_same(part, counterpart),
                 (None, Some(_)) | (Some(_), None) => false,
             };
+            below_right = below;
         }
-        after = here;
     }
-    after[0]
+    row[0]
 }
 
 #[cfg(test)]

@@ -187,12 +187,8 @@ fn money_is_capped_for_the_session_its_task_and_the_day() {
     assert!(home.is_complete(free), "what costs nothing is not stopped by what others paid");
 }
 
-#[test]
-fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
-    let home = Home::new();
-    let id = home.assigned(THIRSTY);
-    let patience = Patience { call: Duration::from_millis(700), ..Patience::default() };
-    let system = home.system().with_patience(patience);
+/// Has a call of a session go on until it is ended, and says why it was.
+fn silent_call(system: &System, id: SessionId) -> Option<switch::CutShort> {
     let commands = system.commands().unwrap();
     let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
     let label = SessionLabel::of(id, &system.places().data).unwrap();
@@ -200,7 +196,7 @@ fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
     let driven = Driven {
         at_rest: AtRest::GoesOn,
         owner: None,
-        system: &system,
+        system,
         commands: &commands,
         id,
         epoch,
@@ -218,12 +214,41 @@ fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
     });
     assert_eq!(finished.outcome, longhaul_exec::Outcome::Stopped);
     assert!(finished.duration < Duration::from_secs(30), "{:?}", finished.duration);
-    assert_eq!(
-        (stop.was_cut_short(), stop.is_stopped()),
-        (Some(switch::CutShort::Silent { ms: 700 }), false)
-    );
+    let why = stop.was_cut_short();
+    assert!(!stop.is_stopped());
     stop.calls_over();
     assert_eq!(stop.was_cut_short(), None, "the next call is not ended");
+    why
+}
+
+#[test]
+fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
+    let home = Home::new();
+    let patience = Patience { call: Duration::from_millis(700), ..Patience::default() };
+    let system = home.system().with_patience(patience);
+    assert_eq!(silent_call(&system, home.assigned(THIRSTY)), Some(switch::CutShort::Silent { ms: 700 }));
+}
+
+#[test]
+fn where_earlier_runs_needed_longer_calls_a_call_may_be_silent_for_longer() {
+    let slow = THIRSTY.replace("read: { path: login.sh }", "bash: { command: sleep 0.6 }");
+    let home = Home::new();
+    let system = home.system();
+    for _ in 0..5 {
+        let id = home.assigned(&slow);
+        run_work(&system, id).unwrap();
+        assert!(home.is_complete(id));
+    }
+    let patience = Patience { call: Duration::from_millis(700), ..Patience::default() };
+    let Some(switch::CutShort::Silent { ms }) =
+        silent_call(&home.system().with_patience(patience), home.assigned(THIRSTY))
+    else {
+        panic!("it was ended for another reason")
+    };
+    assert!(
+        (1200..=2800).contains(&ms),
+        "twice what nearly all needed, at most four times the default: {ms}"
+    );
 }
 
 #[test]
