@@ -362,6 +362,8 @@ impl Task {
             TaskEvent::Requeued { because, due, .. } => {
                 self.requeued = Some(Requeue { because: because.clone(), due: *due });
                 self.handed_over = None;
+                // Whoever wanted no more of it, somebody wants it again.
+                self.cancelled = None;
             }
             TaskEvent::HandedOver { because, .. } => {
                 self.handed_over = Some(because.clone());

@@ -48,6 +48,15 @@ impl System {
         Ok(Some(Stopped { holder, was_killed, runners: Rested::of(runners), others }))
     }
 
+    /// Asks the daemon to end and does not wait for that: whoever asks may be inside of it. Says whether there is one. Whether
+    /// they may ask is for the caller to know.
+    pub fn ask_daemon_to_end(&self, farewell: Farewell) -> Result<bool, Error> {
+        let Some(holder) = self.daemon_to_end()? else { return Ok(false) };
+        self.wish(&holder, farewell)?;
+        longhaul_exec::ask(holder.process.process, holder.process.started, Plea::End);
+        Ok(true)
+    }
+
     /// Who is to be asked. One that is about to say who it is is waited for.
     pub(super) fn daemon_to_end(&self) -> Result<Option<Holder>, Error> {
         let start = Instant::now();
