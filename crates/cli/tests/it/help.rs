@@ -130,7 +130,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul log verify              Check that streams are what was written: bytes, order, and the blobs that they name
         longhaul log export              Write streams as JSON lines, with their chains and blobs, for `longhaul log import`
         longhaul log import              Take in an export: all of it, or nothing if any of it does not fit
-        longhaul logs                    Show what runners and the daemon did, line by line, in the order of time
+        longhaul logs                    Show what was done while nobody looked, line by line, in the order of time
         longhaul stats                   Show per workflow how long runs take, what they use and how they come out
         longhaul gc                      Show what is no longer needed and may be thrown away; events never are
         longhaul redact                  Take a value out of everything that is stored, so that no byte of it is left
