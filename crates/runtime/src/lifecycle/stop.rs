@@ -52,7 +52,7 @@ impl System {
     /// they may ask is for the caller to know.
     pub fn ask_daemon_to_end(&self, farewell: Farewell) -> Result<bool, Error> {
         let Some(holder) = self.daemon_to_end()? else { return Ok(false) };
-        self.wish(&holder, farewell)?;
+        wish(&holder, farewell)?;
         longhaul_exec::ask(holder.process.process, holder.process.started, Plea::End);
         Ok(true)
     }
