@@ -345,8 +345,9 @@ impl Task {
     pub fn apply(&mut self, event: &TaskEvent) {
         self.seq = self.seq.plus(1);
         match event {
-            // A second opening cannot be decided; were it in a log, it would change nothing.
-            TaskEvent::Opened { .. } => {}
+            // A second opening cannot be decided; were it in a log, it would change nothing. What a reply settled is told from
+            // the events.
+            TaskEvent::Opened { .. } | TaskEvent::Replied { .. } => {}
             TaskEvent::Attempted { session, .. } => {
                 self.attempts.push(*session);
                 self.cancelled = None;
@@ -361,6 +362,8 @@ impl Task {
             TaskEvent::Requeued { because, due, .. } => {
                 self.requeued = Some(Requeue { because: because.clone(), due: *due });
                 self.handed_over = None;
+                // Whoever wanted no more of it, somebody wants it again.
+                self.cancelled = None;
             }
             TaskEvent::HandedOver { because, .. } => {
                 self.handed_over = Some(because.clone());
@@ -370,8 +373,6 @@ impl Task {
                 self.told.push(words.clone());
                 self.told.drain(..self.told.len().saturating_sub(MOST_TOLD));
             }
-            // What it settled is told from the events.
-            TaskEvent::Replied { .. } => {}
         }
     }
 
@@ -473,7 +474,6 @@ impl Task {
     fn may_be_tried_again(&self, before: &TaskState) -> Result<(), Rejection> {
         let task = self.id;
         match before {
-            TaskState::Queued => Ok(()),
             TaskState::Open => Err(Rejection::StillOpen { task }),
             TaskState::Waits(outcome) => Err(Rejection::Waits { task, because: outcome.to_string() }),
             TaskState::Ending => Err(Rejection::Ending { task }),
@@ -482,7 +482,7 @@ impl Task {
             TaskState::Over(_) | TaskState::HandedOver(_) if self.attempts.len() >= MOST_ATTEMPTS => {
                 Err(Rejection::TooManyAttempts { task })
             }
-            TaskState::Over(_) | TaskState::HandedOver(_) => Ok(()),
+            TaskState::Queued | TaskState::Over(_) | TaskState::HandedOver(_) => Ok(()),
         }
     }
 }

@@ -39,7 +39,7 @@ pub use head::{Head, head, resolve};
 pub use object_id::ObjectId;
 pub use snapshot::{
     Change, ChangeKind, ChangeSet, FileChange, FileStatus, Kept, LeftOut, MergeResult, Merged, News,
-    Proposal, Restored, Since, Snapshot, Snapshots, TakeSnapshot, Target,
+    Proposal, Restored, Since, Snapshot, Snapshots, TakeSnapshot, Target, Watched,
     can_be_taken as snapshots_can_be_taken,
 };
 pub use version::{Version, version};

@@ -96,6 +96,13 @@ fn every_command_is_listed_with_one_line() {
         longhaul trigger test            Show what a trigger would make of a request, condition by condition, or when it is due. Nothing is begun
         longhaul trigger enable          Switch a trigger on in its file, where nothing else is changed
         longhaul trigger disable         Switch a trigger off in its file, where nothing else is changed
+        longhaul daemon run              Serve in the foreground, until Ctrl-C or a request to end; a second one ends it at once
+        longhaul daemon start            Have a daemon serve in the background. It is started when it says that it is healthy, and not before
+        longhaul daemon stop             End the daemon. Its sessions stay as they are, and whoever serves next goes on with them
+        longhaul daemon status           Show whether a daemon serves, since when, and how it is doing
+        longhaul daemon restart          Have this `longhaul` serve in place of the one that does. Runners are not touched, and nothing is lost
+        longhaul daemon install          Have the daemon start with your session: a user unit for systemd, or an agent for launchd
+        longhaul daemon uninstall        Take the unit away that `longhaul daemon install` wrote. A daemon that runs goes on
         longhaul stop                    End a session or a whole task for good, with every process that runs for it
         longhaul spawn                   Start a session that an agent does, print its id, and return at once; `longhaul await` waits for it
         longhaul await                   Wait until sessions go no further by themselves; tell how each came out, and its typed result
@@ -123,7 +130,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul log verify              Check that streams are what was written: bytes, order, and the blobs that they name
         longhaul log export              Write streams as JSON lines, with their chains and blobs, for `longhaul log import`
         longhaul log import              Take in an export: all of it, or nothing if any of it does not fit
-        longhaul logs                    Show what runners and the daemon did, line by line, in the order of time
+        longhaul logs                    Show what was done while nobody looked, line by line, in the order of time
         longhaul stats                   Show per workflow how long runs take, what they use and how they come out
         longhaul gc                      Show what is no longer needed and may be thrown away; events never are
         longhaul redact                  Take a value out of everything that is stored, so that no byte of it is left

@@ -181,6 +181,19 @@ fn a_task_that_waits_again_is_queued_however_its_attempt_ended_and_no_longer_onc
 }
 
 #[test]
+fn what_was_cancelled_in_the_queue_waits_again_when_somebody_wants_it_again() {
+    let again = Command::Requeue {
+        before: TaskState::of(&queued(&[cancelled()]), Newest::None),
+        because: "it is wanted after all".into(),
+        due: Timestamp(9),
+        by: "ada".into(),
+    };
+    let events = queued(&[cancelled()]).decide(again).unwrap();
+    let waits = queued(&[cancelled(), events[0].clone()]);
+    assert_eq!(TaskState::of(&waits, Newest::None), TaskState::Queued);
+}
+
+#[test]
 fn what_is_handed_over_waits_for_a_person_and_may_be_tried_again() {
     let handed = |now| Command::HandOver { now, because: "three failed".into(), by: "daemon".into() };
     let task = queued(&[attempted()]);

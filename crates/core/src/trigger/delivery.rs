@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use sha2::{Digest as _, Sha256};
+use longhaul_events::Timestamp;
 
 use super::signature::Scheme;
 use super::{SameBody, Webhook};
+use crate::canonical::sha256;
 
 /// No body is longer that anybody looks at. The largest of GitHub's that are about one issue or run are far below.
 pub const MOST_BODY_BYTES: usize = 1 << 20;
@@ -28,6 +29,11 @@ pub struct Delivery {
 pub struct Key(String);
 
 impl Key {
+    /// Of a tick: whoever computes it comes to the same.
+    pub fn of_tick(at: Timestamp) -> Self {
+        Self(format!("tick:{}", at.0))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -54,7 +60,7 @@ impl Delivery {
 
     /// The SHA-256 of the body, in hexadecimal.
     pub fn body_digest(&self) -> String {
-        Sha256::digest(&self.body).iter().map(|byte| format!("{byte:02x}")).collect()
+        sha256(&self.body).to_string()
     }
 
     /// What tells it from every other delivery to a trigger.

@@ -163,7 +163,7 @@ fn starts(fields: &mut Fields<'_>) -> Vec<Option<Start>> {
         starts.push(schedule(inner).map(Start::Schedule));
     }
     if let Some(inner) = fields.map("github") {
-        starts.push(github(inner));
+        starts.push(Some(github(inner)));
     }
     starts
 }
@@ -245,13 +245,13 @@ fn zone(fields: &mut Fields<'_>) -> Option<Zone> {
     let span = &fields.raw("zone")?.span;
     Zone::named(&name)
         .map_err(|error| {
-            fields.findings().error(span, format!("there is no zone `{}`", error.name), error.fix())
+            fields.findings().error(span, format!("there is no zone `{}`", error.name), error.fix());
         })
         .ok()
 }
 
 /// For a later release: what is there must be right as far as we know it.
-fn github(mut fields: Fields<'_>) -> Option<Start> {
+fn github(mut fields: Fields<'_>) -> Start {
     let at = fields.span().start..fields.span().start;
     let message =
         "triggers by `github` are known, and this release does not serve them: this one does nothing";
@@ -260,7 +260,7 @@ fn github(mut fields: Fields<'_>) -> Option<Start> {
     secret(&mut fields, "token");
     fields.know(&["issues", "exclude", "events", "poll"]);
     fields.finish();
-    Some(Start::Github)
+    Start::Github
 }
 
 fn catch_all(fields: &mut Fields<'_>) -> Option<u64> {

@@ -45,9 +45,9 @@ fn hide_in_line(line: &str) -> String {
         let (value, after) = after.split_at(end);
         let is_named = value.trim_matches(['"', '\'']).starts_with('$');
         if is_named {
-            shown += value
+            shown += value;
         } else {
-            shown.extend(std::iter::repeat_n('*', value.len()))
+            shown.extend(std::iter::repeat_n('*', value.len()));
         }
         rest = after;
     }

@@ -103,7 +103,7 @@ impl TextTemplate {
             match part {
                 Part::Text(text) => filled += text,
                 Part::Value(path) => {
-                    filled += &path.find(payload).and_then(|value| inserted(value, values)).ok_or(path)?
+                    filled += &path.find(payload).and_then(|value| inserted(value, values)).ok_or(path)?;
                 }
             }
         }

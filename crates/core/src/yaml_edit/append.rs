@@ -147,14 +147,10 @@ fn are_apart(text: &str, items: &[Node]) -> bool {
 fn lines(text: &str, item: &str, indent: usize) -> String {
     let newline = newline(text);
     let spaces = " ".repeat(indent);
-    let mut lines = String::new();
-    for (number, line) in item.trim_end().lines().enumerate() {
-        let line = line.trim_end_matches('\r');
-        lines += &match (number, line.is_empty()) {
-            (0, _) => format!("{spaces}- {line}{newline}"),
-            (_, true) => newline.to_owned(),
-            (_, false) => format!("{spaces}  {line}{newline}"),
-        };
-    }
-    lines
+    let line = |(number, line): (usize, &str)| match (number, line.is_empty()) {
+        (0, _) => format!("{spaces}- {line}{newline}"),
+        (_, true) => newline.to_owned(),
+        (_, false) => format!("{spaces}  {line}{newline}"),
+    };
+    item.trim_end().lines().enumerate().map(line).collect()
 }

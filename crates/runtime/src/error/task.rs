@@ -5,6 +5,7 @@ use longhaul_core::workflow::NoSuchPhase;
 use longhaul_events::{SessionId, TaskId};
 
 use super::Kind;
+use crate::triggers::TriggerError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
@@ -66,6 +67,9 @@ pub enum TaskError {
     NotWaiting { task: TaskId, state: String },
     #[error("a task is tried {given} times by nobody; `--max-attempts` is from 1 to {most}")]
     BadAttempts { given: u32, most: u32 },
+    /// What begins tasks is the matter.
+    #[error(transparent)]
+    Trigger(#[from] TriggerError),
 }
 
 impl TaskError {
@@ -78,6 +82,7 @@ impl TaskError {
             | Self::PullOpen { .. }
             | Self::AttemptOpen { .. } => "E0253",
             Self::Damaged { .. } => "E0102",
+            Self::Trigger(error) => error.code(),
             Self::Elsewhere { .. }
             | Self::Phase(_)
             | Self::Source(_)
@@ -117,6 +122,7 @@ impl TaskError {
             | Self::NotQueued { .. }
             | Self::NotWaiting { .. } => Kind::Refused,
             Self::Damaged { .. } | Self::NoRepository { .. } => Kind::Environment,
+            Self::Trigger(error) => error.kind(),
         }
     }
 }

@@ -48,6 +48,15 @@ impl System {
         Ok(Some(Stopped { holder, was_killed, runners: Rested::of(runners), others }))
     }
 
+    /// Asks the daemon to end and does not wait for that: whoever asks may be inside of it. Says whether there is one. Whether
+    /// they may ask is for the caller to know.
+    pub fn ask_daemon_to_end(&self, farewell: Farewell) -> Result<bool, Error> {
+        let Some(holder) = self.daemon_to_end()? else { return Ok(false) };
+        wish(&holder, farewell)?;
+        longhaul_exec::ask(holder.process.process, holder.process.started, Plea::End);
+        Ok(true)
+    }
+
     /// Who is to be asked. One that is about to say who it is is waited for.
     pub(super) fn daemon_to_end(&self) -> Result<Option<Holder>, Error> {
         let start = Instant::now();
@@ -69,7 +78,7 @@ impl System {
 
     /// Has a daemon end in this way. Says whether it had to be killed.
     pub(super) fn have_end(&self, holder: &Holder, farewell: Farewell) -> Result<bool, Error> {
-        self.wish(holder, farewell)?;
+        wish(holder, farewell)?;
         let (process, started) = (holder.process.process, holder.process.started);
         longhaul_exec::ask(process, started, Plea::End);
         let start = Instant::now();
@@ -96,16 +105,16 @@ impl System {
         Ok(was_killed)
     }
 
-    /// Puts down how a daemon is to end, where it looks when it is woken.
-    pub(super) fn wish(&self, holder: &Holder, farewell: Farewell) -> Result<(), Error> {
-        let (of, by, at) = (holder.process.clone(), terminal::user_name(), SystemClock.now());
-        Wish { of, farewell, by, at }.write(&holder.run.join("daemon.wish.json"))
-    }
-
     /// Takes away what a daemon that died left, unless somebody serves by now.
     fn clear_after_dead(&self) {
         for path in self.stale_daemon_files() {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// Puts down how a daemon is to end, where it looks when it is woken.
+pub(super) fn wish(holder: &Holder, farewell: Farewell) -> Result<(), Error> {
+    let (of, by, at) = (holder.process.clone(), terminal::user_name(), SystemClock.now());
+    Wish { of, farewell, by, at }.write(&holder.run.join("daemon.wish.json"))
 }

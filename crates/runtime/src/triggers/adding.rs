@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use longhaul_core::trigger::{self, OFFERED, Offer, Owner, Start, Switch, is_id};
@@ -230,24 +231,19 @@ fn write(opened: &Opened, text: &str) -> Result<(), Error> {
     let mut new = tempfile::Builder::new().prefix(".triggers").tempfile_in(folder).map_err(failed)?;
     new.write_all(text.as_bytes()).and_then(|()| new.as_file().sync_all()).map_err(failed)?;
     let changed = || TriggerError::Changed { path: path.clone() };
-    match &opened.text {
-        Some(before) => {
-            let permissions = fs::metadata(&target).map_err(failed)?.permissions();
-            new.as_file().set_permissions(permissions).map_err(failed)?;
-            if fs::read(&target).map_err(failed)? != before.as_bytes() {
-                return Err(changed().into());
-            }
-            new.persist(&target).map_err(|error| failed(error.error))?;
+    if let Some(before) = &opened.text {
+        let permissions = fs::metadata(&target).map_err(failed)?.permissions();
+        new.as_file().set_permissions(permissions).map_err(failed)?;
+        if fs::read(&target).map_err(failed)? != before.as_bytes() {
+            return Err(changed().into());
         }
-        None => {
-            use std::os::unix::fs::PermissionsExt as _;
-            let permissions = fs::Permissions::from_mode(0o644);
-            new.as_file().set_permissions(permissions).map_err(failed)?;
-            new.persist_noclobber(&target).map_err(|error| match error.error.kind() {
-                std::io::ErrorKind::AlreadyExists => changed().into(),
-                _ => failed(error.error),
-            })?;
-        }
+        new.persist(&target).map_err(|error| failed(error.error))?;
+    } else {
+        new.as_file().set_permissions(fs::Permissions::from_mode(0o644)).map_err(failed)?;
+        new.persist_noclobber(&target).map_err(|error| match error.error.kind() {
+            std::io::ErrorKind::AlreadyExists => changed().into(),
+            _ => failed(error.error),
+        })?;
     }
     Ok(())
 }

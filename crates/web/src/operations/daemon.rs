@@ -1,9 +1,7 @@
 //! The daemon itself: how it is, and that it shall end.
 
-use std::sync::Arc;
-
 use axum::http::StatusCode;
-use longhaul_runtime::lifecycle::Serve as _;
+use longhaul_runtime::lifecycle::{Farewell, Serve as _};
 use longhaul_runtime::types::TaskState;
 use serde_json::json;
 
@@ -47,7 +45,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         id: "stop",
         verb: Verb::Post,
         path: "/v1/daemon/stop",
-        about: "Ends the daemon. What runs goes on by itself",
+        about: "Ends the daemon. Its sessions rest at the next safe boundary, and whoever serves next goes on with them",
         query: &[],
         takes: Some(of::<Nothing>),
         gives: Gives::One(of::<DoneRow>),
@@ -127,18 +125,25 @@ fn health(call: &Call<'_>) -> Result<Reply, Failed> {
 }
 
 fn drain(call: &Call<'_>) -> Result<Reply, Failed> {
-    call.caller.person()?;
-    let Nothing {} = call.body()?;
-    call.inside.daemon.drain();
-    Ok(Reply::ok(&DoneRow::changed(true)))
+    end(call, Farewell::Drain)
+}
+
+fn stop(call: &Call<'_>) -> Result<Reply, Failed> {
+    end(call, Farewell::Rest)
 }
 
 /// Whoever asks is answered before the door closes.
-fn stop(call: &Call<'_>) -> Result<Reply, Failed> {
+fn end(call: &Call<'_>, farewell: Farewell) -> Result<Reply, Failed> {
     call.caller.person()?;
     let Nothing {} = call.body()?;
-    let daemon = Arc::clone(&call.inside.daemon);
-    drop(tokio::task::spawn_blocking(move || daemon.stop()));
+    let daemon = &call.inside.daemon;
+    if !daemon.system().ask_daemon_to_end(farewell)? {
+        // Nobody keeps its process, so that it ends with its loop.
+        match farewell {
+            Farewell::Drain => daemon.drain(),
+            Farewell::HandOver | Farewell::Rest | Farewell::Now => daemon.stop(),
+        }
+    }
     Ok(Reply::ok(&DoneRow::changed(true)))
 }
 

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use hmac::{Hmac, KeyInit, Mac};
 use longhaul_exec::{Program, run};
-use longhaul_runtime::intake::{Intake, IntakeOptions};
 use longhaul_runtime::lifecycle::Serve as _;
 use longhaul_runtime::{Daemon, Places, Settings, System, TaskView};
 use longhaul_web::{Client, Inside, Limits, Web, WebOptions};
@@ -75,11 +74,11 @@ impl World {
         let places = Places::under(&path.join("home"));
         fs::create_dir_all(&places.config).unwrap();
         fs::write(places.triggers(), HOOK).unwrap();
-        let commands = Arc::new(system(&path).commands().unwrap());
+        let commands = system(&path).commands().unwrap();
         commands.add_workspace(&path.join("shop"), None).unwrap();
         commands.pause_queue(None, "ada", Some("a test")).unwrap();
         let daemon = Daemon::start(system(&path)).unwrap();
-        let intake = Arc::new(Intake::start(system(&path), commands, IntakeOptions::default()).unwrap());
+        let intake = Arc::clone(daemon.intake());
         let metrics = Arc::new(|| "longhaul_up 1\n".to_owned());
         let inside = Inside { daemon: Arc::clone(&daemon), intake, metrics };
         let web = Web::start(

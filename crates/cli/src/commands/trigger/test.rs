@@ -88,38 +88,30 @@ impl TrialView {
     }
 
     fn text(&self, trial: &Trial) -> String {
-        let mut text = format!("{} ({}, {})\n", self.trigger, trial.start, self.state);
-        for line in &self.lines {
-            let indent = "  ".repeat(line.depth + 1);
-            let value = line.value.as_deref().unwrap_or_default();
-            // A text of several lines has its own below.
-            text += &match value.contains('\n') {
-                true => format!(
-                    "{indent}{:<4}{}:\n{}",
-                    line.verdict,
-                    terminal::visible(&line.what),
-                    lines(value, &format!("{indent}      "))
-                ),
-                false if value.is_empty() => {
-                    format!("{indent}{:<4}{}\n", line.verdict, terminal::visible(&line.what))
-                }
-                false => format!(
-                    "{indent}{:<4}{}: {}\n",
-                    line.verdict,
-                    terminal::visible(&line.what),
-                    terminal::visible(value)
-                ),
-            };
-        }
-        for next in &trial.next {
-            text += &format!("  due {} ({})\n", next.local, next.wait);
-        }
-        text += &match (&self.because, self.begins) {
+        let mut text = vec![format!("{} ({}, {})\n", self.trigger, trial.start, self.state)];
+        text.extend(self.lines.iter().map(LineView::text));
+        text.extend(trial.next.iter().map(|next| format!("  due {} ({})\n", next.local, next.wait)));
+        text.push(match (&self.because, self.begins) {
             (Some(because), _) => format!("no task would begin: {}\n", terminal::visible(because)),
             (None, true) => "a task would begin\n".to_owned(),
             (None, false) => format!("no task would begin: the trigger is {}\n", self.state),
-        };
-        text
+        });
+        text.concat()
+    }
+}
+
+impl LineView {
+    fn text(&self) -> String {
+        let indent = "  ".repeat(self.depth + 1);
+        let head = format!("{indent}{:<4}{}", self.verdict, terminal::visible(&self.what));
+        match self.value.as_deref() {
+            None => format!("{head}\n"),
+            // A text of several lines has its own below.
+            Some(value) if value.contains('\n') => {
+                format!("{head}:\n{}", lines(value, &format!("{indent}      ")))
+            }
+            Some(value) => format!("{head}: {}\n", terminal::visible(value)),
+        }
     }
 }
 

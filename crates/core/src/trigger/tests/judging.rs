@@ -1,3 +1,5 @@
+//! What becomes of a request.
+
 use hmac::{Hmac, KeyInit, Mac};
 use longhaul_events::Timestamp;
 use serde_json::{Value, json};
@@ -24,7 +26,7 @@ const HOOK: &str = "triggers:
 fn signed(body: &str, headers: &[(&str, &str)]) -> Delivery {
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
     mac.update(body.as_bytes());
-    let hex: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex = longhaul_events::Digest(mac.finalize().into_bytes().into()).to_string();
     let signature = ("X-Hub-Signature-256".to_owned(), format!("sha256={hex}"));
     let others = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
     Delivery { headers: std::iter::once(signature).chain(others).collect(), body: body.into() }
@@ -144,6 +146,9 @@ fn without_a_source_the_trigger_itself_is_one() {
     assert_eq!(wanted.source, Source::webhook("a"));
     let cron = only("triggers: [{ id: a, goal: x, schedule: { cron: '@daily' } }]");
     assert_eq!(cron.usual_source(), Source::cron("a"));
+    let planned = Outcome::Wanted { goal: "x".into(), source: Source::cron("a") };
+    assert_eq!(examine(&cron, &Value::Null).1, planned, "a tick brings nothing, and needs nothing");
+    assert_eq!(Key::of_tick(Timestamp(5)).to_string(), "tick:5");
 }
 
 #[test]

@@ -1,7 +1,9 @@
+//! What a file says, and what is wrong with it.
+
 use super::*;
 use crate::schedule::{CatchUp, Cron, Overlap, Zone};
 
-const REFERENCE: &str = r##"defaults:
+const REFERENCE: &str = r#"defaults:
   coding: { pipeline: lh.pipeline.feature, budget: { money: 10usd }, max_attempts: 5 }
 triggers:
   - id: nightly-audit
@@ -17,7 +19,7 @@ triggers:
   - id: issues
     extends: coding
     github: { repo: owner/name, token: $GITHUB_TOKEN, issues: { label: longhaul }, exclude: [needs-design], events: [issues, pull_request, check_suite, issue_comment], poll: 5m }
-"##;
+"#;
 
 fn work() -> Work {
     Work {

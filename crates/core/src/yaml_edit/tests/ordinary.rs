@@ -10,24 +10,13 @@ struct Entry {
     id: String,
     style: u8,
     value: String,
-    above: bool,
-    behind: bool,
-    below: bool,
-    gap: bool,
+    /// Above, behind and below it, and whether an empty line follows.
+    extras: [bool; 4],
 }
 
 fn entries() -> impl Strategy<Value = Vec<Entry>> {
-    let entry = ("[a-z]{1,6}", 0..7_u8, "[a-z][a-z ]{0,8}[a-z]", any::<[bool; 4]>()).prop_map(
-        |(id, style, value, [above, behind, below, gap])| Entry {
-            id,
-            style,
-            value,
-            above,
-            behind,
-            below,
-            gap,
-        },
-    );
+    let entry = ("[a-z]{1,6}", 0..7_u8, "[a-z][a-z ]{0,8}[a-z]", any::<[bool; 4]>())
+        .prop_map(|(id, style, value, extras)| Entry { id, style, value, extras });
     prop::collection::vec(entry, 1..6)
 }
 
@@ -35,13 +24,13 @@ fn written(entries: &[Entry], indent: usize, newline: &str) -> String {
     let mut lines = vec!["# The file.".to_owned(), "triggers: # all of them".to_owned()];
     let (outer, inner) = (" ".repeat(indent), " ".repeat(indent + 2));
     for (number, entry) in entries.iter().enumerate() {
-        let Entry { id, value, .. } = entry;
-        if entry.above {
+        let Entry { id, style, value, extras: [above, behind, below, gap] } = entry;
+        if *above {
             lines.push(format!("{outer}# above {number}"));
         }
-        let behind = if entry.behind { format!("   # behind {number}") } else { String::new() };
+        let behind = if *behind { format!("   # behind {number}") } else { String::new() };
         lines.push(format!("{outer}- id: {id}{number}{behind}"));
-        lines.extend(match entry.style {
+        lines.extend(match style {
             0 => vec![format!("{inner}v: {value}{behind}")],
             1 => vec![format!("{inner}v:   '{value}'{behind}")],
             2 => vec![format!("{inner}v: \"{value}\"")],
@@ -56,10 +45,10 @@ fn written(entries: &[Entry], indent: usize, newline: &str) -> String {
             _ => vec![format!("{inner}v: {value}"), format!("{inner}  on the next line")],
         });
         lines.push(format!("{inner}map: {{ x: {value}, y: [1, 2] }}{behind}"));
-        if entry.below {
+        if *below {
             lines.push(format!("{inner}# below {number}"));
         }
-        if entry.gap {
+        if *gap {
             lines.push(String::new());
         }
     }
