@@ -21,10 +21,7 @@ use crate::error::CliError;
 /// Every entry is told from what is on record, and goes when its cause does. The id of an entry may be shortened; the id of a
 /// gate, session or task stands for an entry if it alone is about that.
 #[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Args {
-    #[command(flatten)]
-    list: list::Args,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -41,8 +38,8 @@ enum Command {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     match &args.command {
-        None => list::run(context, &args.list),
-        Some(Command::List(args)) => list::run(context, args),
+        None => list::run(context),
+        Some(Command::List(list::Args {})) => list::run(context),
         Some(Command::Show(args)) => show::run(context, args),
         Some(Command::Reply(args)) => reply::run(context, args),
         Some(Command::Approve(args)) => approve::run(context, args),

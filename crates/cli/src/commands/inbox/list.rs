@@ -10,7 +10,7 @@ use crate::error::CliError;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {}
 
-pub(crate) fn run(context: &Context, _: &Args) -> Result<ExitCode, CliError> {
+pub(crate) fn run(context: &Context) -> Result<ExitCode, CliError> {
     let desk = context.system()?.desk()?;
     let lines: Vec<EntryLine<'_>> =
         desk.entries.iter().map(|entry| EntryLine::of(entry, desk.seen.now)).collect();
