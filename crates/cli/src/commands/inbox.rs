@@ -38,8 +38,7 @@ enum Command {
 
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     match &args.command {
-        None => list::run(context),
-        Some(Command::List(list::Args {})) => list::run(context),
+        None | Some(Command::List(list::Args {})) => list::run(context),
         Some(Command::Show(args)) => show::run(context, args),
         Some(Command::Reply(args)) => reply::run(context, args),
         Some(Command::Approve(args)) => approve::run(context, args),
