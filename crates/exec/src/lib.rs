@@ -40,7 +40,7 @@ mod tree;
 
 pub use captured::{Captured, EDGE_BYTES};
 pub use error::Error;
-pub use interrupt::{catch_interrupts, interrupts};
+pub use interrupt::{catch_endings, catch_interrupts, interrupts};
 pub use labelled::{Labelled, end_labelled, labelled};
 pub use program::{Environment, Program, Stdin};
 pub use running::{

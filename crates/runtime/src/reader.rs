@@ -2,6 +2,7 @@
 
 mod agent;
 mod artifacts;
+mod delivered;
 mod events;
 mod family;
 mod find;
@@ -34,6 +35,7 @@ use serde_json::Value;
 
 pub use agent::{AgentDid, ToldCall};
 pub use artifacts::Artifact;
+pub use delivered::{Delivered, DeliveredPull};
 pub(crate) use family::Family;
 pub use gates::{Before, GateEntry, GateState};
 pub(crate) use living::holder;

@@ -16,7 +16,7 @@ use rustix::termios::{
 };
 
 pub use agents::is_under_agent;
-pub use longhaul_exec::{catch_interrupts, interrupts};
+pub use longhaul_exec::{catch_endings, catch_interrupts, interrupts};
 
 use crate::error::Error;
 

@@ -3,6 +3,7 @@
 
 mod gates;
 mod moving;
+mod told;
 mod world;
 
 use std::fs;

@@ -47,6 +47,10 @@ pub enum TaskError {
     )]
     NotPaid { task: TaskId },
     #[error(
+        "task {task} is completed, so there is nothing left to pay for; start another with `longhaul run`"
+    )]
+    NothingToPay { task: TaskId },
+    #[error(
         "task {task} has no proof yet; it gets one when its pipeline comes to it, see `longhaul task show {task}`"
     )]
     NoProof { task: TaskId },
@@ -80,6 +84,7 @@ impl TaskError {
             | Self::BadChange { .. }
             | Self::BadBudget { .. }
             | Self::NotPaid { .. }
+            | Self::NothingToPay { .. }
             | Self::NoProof { .. }
             | Self::BadProof { .. }
             | Self::NoMoreBelow(_)
@@ -104,6 +109,7 @@ impl TaskError {
             | Self::AttemptOpen { .. }
             | Self::Elsewhere { .. }
             | Self::NotPaid { .. }
+            | Self::NothingToPay { .. }
             | Self::NoProof { .. }
             | Self::BadProof { .. }
             | Self::NoMoreBelow(_)
