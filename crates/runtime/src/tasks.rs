@@ -68,27 +68,13 @@ impl System {
         let open = open_sessions(commands, view.id)?;
         // All of them are looked at before one is given anything.
         for id in &open {
-            self.check_task_money(commands, *id, task_money_micros)?;
+            check_task_money(commands, *id, task_money_micros)?;
         }
         commands.set_task(view.id, &change, &terminal::user_name(), None)?;
         for id in open {
             self.give_task_money(commands, id, task_money_micros)?;
         }
         Ok(())
-    }
-
-    /// Whoever waits for the money of the task needs enough of it. What waits for something else goes on waiting.
-    fn check_task_money(
-        &self,
-        commands: &Commands,
-        id: SessionId,
-        task_money_micros: u64,
-    ) -> Result<(), Error> {
-        let session = commands.load_session(id)?;
-        match session.caps.filter(|_| session.agent.is_some() && waits_for_task_money(&session)) {
-            Some(caps) => budgeting::enough(commands, &session, &Caps { task_money_micros, ..caps }),
-            None => Ok(()),
-        }
     }
 
     fn give_task_money(
@@ -105,6 +91,15 @@ impl System {
             return Ok(());
         }
         self.give_budget(commands, &session, &budget)
+    }
+}
+
+/// Whoever waits for the money of the task needs enough of it. What waits for something else goes on waiting.
+fn check_task_money(commands: &Commands, id: SessionId, task_money_micros: u64) -> Result<(), Error> {
+    let session = commands.load_session(id)?;
+    match session.caps.filter(|_| session.agent.is_some() && waits_for_task_money(&session)) {
+        Some(caps) => budgeting::enough(commands, &session, &Caps { task_money_micros, ..caps }),
+        None => Ok(()),
     }
 }
 

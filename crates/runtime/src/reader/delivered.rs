@@ -134,7 +134,7 @@ mod tests {
     fn with_a_forge_it_names_pull_request_merge_and_ticket() {
         let pull = json!({ "number": 2, "url": "forge.git#2" });
         let shipped = json!({ "commit": "0123456789", "branch": "longhaul/x", "pull_request": pull });
-        let open = Delivered::of(&[shipped.clone()]).unwrap();
+        let open = Delivered::of(std::slice::from_ref(&shipped)).unwrap();
         assert_eq!(open.in_words(), "not merged: pull request 2 (forge.git#2) is open");
         let landed = json!({ "commit": "0123456789", "merged": { "commit": "abcdef0123" }, "closed": 3 });
         assert_eq!(

@@ -34,7 +34,7 @@ fn a_run_tells_what_all_sessions_used_what_was_merged_and_what_may_go() {
     let tasks = world.home.longhaul(&["task", "list", "--all", "--json"]).rows();
     let (turns, money) = (tasks[0]["turns"].as_u64().unwrap(), tasks[0]["money_micros"].as_u64().unwrap());
     assert_eq!((turns > 4, money), (true, turns * 10_000), "{tasks:#?}");
-    let used = format!("used {turns} turns, {}0k tokens, 0.0{turns}usd of 20usd in ", turns);
+    let used = format!("used {turns} turns, {turns}0k tokens, 0.0{turns}usd of 20usd in ");
     assert!(told.stderr.contains(&used), "`{used}` is not said: {told}");
     let main = world.forge_git(&["rev-parse", "main"]);
     let merged = format!("merged as {}, pull request 1 (", &main[..7]);
