@@ -115,9 +115,10 @@ fn stands(task: &TaskSeen) -> Stands {
         TaskState::Queued => Stands::Queued,
         TaskState::Open => Stands::AtWork,
         TaskState::Waits(_) => Stands::Waits,
-        TaskState::HandedOver(_) => Stands::CameToNothing,
+        TaskState::HandedOver(_) | TaskState::Over(Outcome::Failed(_) | Outcome::CouldNot(_)) => {
+            Stands::CameToNothing
+        }
         TaskState::Over(Outcome::Completed { .. }) => Stands::Done,
-        TaskState::Over(Outcome::Failed(_) | Outcome::CouldNot(_)) => Stands::CameToNothing,
         TaskState::Ending
         | TaskState::NotHere
         | TaskState::Over(Outcome::Cancelled { .. } | Outcome::Blocked(_) | Outcome::Parked(_)) => {
@@ -187,6 +188,5 @@ fn section(heading: &str, lines: &[String]) -> String {
     if lines.is_empty() {
         return String::new();
     }
-    let lines: String = lines.iter().map(|line| format!("  {line}\n")).collect();
-    format!("\n{heading}\n{lines}")
+    format!("\n{heading}\n  {}\n", lines.join("\n  "))
 }

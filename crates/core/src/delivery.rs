@@ -186,10 +186,7 @@ fn barred(seen: &Seen) -> Option<End> {
     };
     Some(End::new(
         DeliveryOutcome::Refused,
-        format!(
-            "the change holds what looks like a secret: {} in {}:{}{more}",
-            first.rule, first.path, first.line
-        ),
+        format!("the change holds what looks like a secret: {} in {}{more}", first.rule, first.place()),
     ))
 }
 

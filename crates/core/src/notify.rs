@@ -106,11 +106,12 @@ fn is_news(rule: &Rule, entry: &Entry, memory: &Memory, now: Timestamp) -> bool 
 
 fn single(rule: &Rule, entry: &Entry, now: Timestamp) -> Message {
     let key = rule.key();
-    let mut text = clean_lines(&entry.text);
-    for (option, number) in entry.options.iter().zip(1..) {
-        text += &format!("\n{number}. {}", clean(option));
-    }
-    text += &format!("\nlonghaul inbox show {}", entry.id);
+    let options =
+        entry.options.iter().zip(1..).map(|(option, number)| format!("{number}. {}", clean(option)));
+    let mut lines = vec![clean_lines(&entry.text)];
+    lines.extend(options);
+    lines.push(format!("longhaul inbox show {}", entry.id));
+    let text = lines.join("\n");
     Message {
         id: id(&key, &[entry.id.as_str()]),
         rule: key,

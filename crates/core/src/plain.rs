@@ -57,8 +57,8 @@ pub fn is_deceptive(letter: char) -> bool {
 
 /// Letters, with the marks of usual writing around and between them. A number of up to three digits is one too.
 fn is_plain_word(word: &str) -> bool {
-    let bare = word.trim_matches(|letter: char| "().,;:!?\"'„“”‚‘’«»–—-".contains(letter));
-    if bare.is_empty() {
+    let bare = word.trim_matches(|letter: char| "().,;:!?\"'„“”‚‘’«»–—".contains(letter));
+    if bare.is_empty() || bare == "-" {
         return word.chars().count() <= 3;
     }
     let parts: Vec<&str> = bare.split(['-', '\'', '’']).collect();

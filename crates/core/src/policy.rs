@@ -5,6 +5,7 @@
 //! nothing that an agent writes changes a rule. `docs/guide/policies.md` has the same tables, and a test compares both.
 
 mod audits;
+pub mod check_files;
 pub mod dependencies;
 pub mod facts;
 pub mod glob;

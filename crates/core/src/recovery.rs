@@ -370,13 +370,11 @@ fn again(found: &Found, because: &str, advice: Option<Advice>) -> (Act, String) 
     if found.files == Files::Unkept {
         return (Act::HandOver, format!("{because}, and what it changed is in no snapshot"));
     }
-    match paused(found, ATTEMPTS, attempts.made, found.since) {
-        Some(until) => (Act::Wait { until }, format!("{because}; it is tried again then")),
-        None => {
-            let told = format!("{because}; attempt {} of {} is made", attempts.made + 1, attempts.most);
-            (Act::RetryWithHint { hint: remedy::hint(because, advice) }, told)
-        }
+    if let Some(until) = paused(found, ATTEMPTS, attempts.made, found.since) {
+        return (Act::Wait { until }, format!("{because}; it is tried again then"));
     }
+    let told = format!("{because}; attempt {} of {} is made", attempts.made + 1, attempts.most);
+    (Act::RetryWithHint { hint: remedy::hint(because, advice) }, told)
 }
 
 /// Until when nothing is tried, if that is not over. A clock that went back makes nobody wait.

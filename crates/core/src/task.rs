@@ -196,6 +196,10 @@ pub enum Rejection {
     Completed { task: TaskId },
     #[error("task {task} is over: {how}; `longhaul task retry {task}` tries it again")]
     Over { task: TaskId, how: String },
+    #[error(
+        "task {task} is completed, so there is nothing to end; `longhaul task show {task}` tells what it came to"
+    )]
+    NothingToEnd { task: TaskId },
     #[error("what task {task} is doing is not in this log, so nothing can be done with it here")]
     NotHere { task: TaskId },
     #[error("task {task} is over ({how}), and nobody works on it who could hear it")]
@@ -345,8 +349,9 @@ impl Task {
     pub fn apply(&mut self, event: &TaskEvent) {
         self.seq = self.seq.plus(1);
         match event {
-            // A second opening cannot be decided; were it in a log, it would change nothing.
-            TaskEvent::Opened { .. } => {}
+            // A second opening cannot be decided; were it in a log, it would change nothing. What a reply settled is told from
+            // the events.
+            TaskEvent::Opened { .. } | TaskEvent::Replied { .. } => {}
             TaskEvent::Attempted { session, .. } => {
                 self.attempts.push(*session);
                 self.cancelled = None;
@@ -372,8 +377,6 @@ impl Task {
                 self.told.push(words.clone());
                 self.told.drain(..self.told.len().saturating_sub(MOST_TOLD));
             }
-            // What it settled is told from the events.
-            TaskEvent::Replied { .. } => {}
         }
     }
 
@@ -421,6 +424,7 @@ impl Task {
                     }
                     // Whoever said so before may have died before all sessions were ended.
                     TaskState::Ending => Ok(Vec::new()),
+                    TaskState::Over(Outcome::Completed { .. }) => Err(Rejection::NothingToEnd { task }),
                     TaskState::Over(outcome) => Err(Rejection::Over { task, how: outcome.to_string() }),
                     TaskState::NotHere => Err(Rejection::NotHere { task }),
                 }
@@ -475,7 +479,6 @@ impl Task {
     fn may_be_tried_again(&self, before: &TaskState) -> Result<(), Rejection> {
         let task = self.id;
         match before {
-            TaskState::Queued => Ok(()),
             TaskState::Open => Err(Rejection::StillOpen { task }),
             TaskState::Waits(outcome) => Err(Rejection::Waits { task, because: outcome.to_string() }),
             TaskState::Ending => Err(Rejection::Ending { task }),
@@ -484,7 +487,7 @@ impl Task {
             TaskState::Over(_) | TaskState::HandedOver(_) if self.attempts.len() >= MOST_ATTEMPTS => {
                 Err(Rejection::TooManyAttempts { task })
             }
-            TaskState::Over(_) | TaskState::HandedOver(_) => Ok(()),
+            TaskState::Queued | TaskState::Over(_) | TaskState::HandedOver(_) => Ok(()),
         }
     }
 }

@@ -12,6 +12,8 @@ pub use commit::{Author, NewCommit, Signing, user_identity, wants_signature};
 pub(crate) use outward::check_branch;
 pub use outward::{Push, put_branch, remote_address};
 
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::command::Git;
@@ -22,6 +24,8 @@ use crate::{Error, ObjectId};
 const PROTOCOLS: &str = "file:git:http:https:ssh";
 const TIMEOUT: Duration = Duration::from_mins(10);
 const FILE_LIMIT_BYTES: usize = 1024 * 1024;
+const LIST_LIMIT_BYTES: usize = 512 * 1024 * 1024;
+const NO_RENAMES: [&str; 2] = ["merge.renames=false", "merge.directoryRenames=false"];
 
 /// What became of two lines of work put together.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,28 +37,48 @@ pub enum Joined {
 
 impl Snapshots {
     /// The tree of a change, made from `start`, on top of another commit: a three-way merge, so nothing of either is lost.
+    ///
+    /// What the change is was decided by comparing it with its start, so `start` is what both are compared with here. Git
+    /// would choose the newest commit that both histories have: after somebody took commits out of a branch that is an older
+    /// one, and all that was taken out would come back as if the change had brought it. Nor are files followed that were
+    /// moved on the other side: the change would reach paths that nobody judged.
     pub fn join(&self, start: &ObjectId, tree: &ObjectId, onto: &ObjectId) -> Result<Joined, Error> {
         if start == onto {
             return Ok(Joined::Tree(tree.clone()));
         }
         let change = self.bare_commit(tree, start)?;
         let joining = ["merge-tree", "--write-tree", "--name-only", "--no-messages", "-z"];
-        let git = self.neutral().args(joining).args([onto.as_str(), change.as_str()]);
-        let answer = git.run()?;
+        let git = NO_RENAMES.iter().fold(self.neutral(), Git::setting);
+        let git = git.args(joining).args([&format!("--merge-base={start}"), onto.as_str(), change.as_str()]);
+        let answer = git.answer_limit_bytes(LIST_LIMIT_BYTES).run()?;
         if !matches!(answer.status, 0 | 1) {
             return Err(answer.failed());
         }
         let words: Vec<&[u8]> =
             answer.stdout.split(|byte| *byte == 0).filter(|word| !word.is_empty()).collect();
-        let tree = words.first().and_then(|word| str::from_utf8(word).ok()).and_then(ObjectId::parse);
-        match (answer.status, tree) {
-            (0, Some(tree)) => Ok(Joined::Tree(tree)),
+        let joined = words.first().and_then(|word| str::from_utf8(word).ok()).and_then(ObjectId::parse);
+        match (answer.status, joined) {
+            (0, Some(joined)) => self.unless_beyond([start, &change], [onto, &joined]),
             (1, Some(_)) => {
                 let files = words[1..].iter().map(|file| String::from_utf8_lossy(file).into_owned());
-                Ok(Joined::Conflict(files.collect()))
+                let mut files: Vec<String> = files.collect();
+                files.dedup();
+                Ok(Joined::Conflict(files))
             }
             (_, _) => Err(answer.unknown()),
         }
+    }
+
+    /// Git follows files that were moved, and not every version can be told not to. Where that leads the change to another
+    /// path, whoever made it has to look again.
+    fn unless_beyond(&self, change: [&ObjectId; 2], joined: [&ObjectId; 2]) -> Result<Joined, Error> {
+        let paths = |[old, new]: [&ObjectId; 2]| -> Result<BTreeSet<PathBuf>, Error> {
+            Ok(self.changes_between(old, new)?.into_iter().map(|change| change.path).collect())
+        };
+        let (wanted, reached) = (paths(change)?, paths(joined)?);
+        let beyond: Vec<String> =
+            reached.difference(&wanted).map(|path| path.to_string_lossy().into_owned()).collect();
+        Ok(if beyond.is_empty() { Joined::Tree(joined[1].clone()) } else { Joined::Conflict(beyond) })
     }
 
     /// The tree that a commit holds.

@@ -22,7 +22,9 @@ mod snapshot;
 mod version;
 mod whereabouts;
 
-pub use base::{Base, Freshness, base_ref, parting, secure_base, secure_commit};
+pub use base::{
+    Base, Freshness, LeftHere, base_may_be_there, base_ref, left_here, parting, secure_base, secure_commit,
+};
 pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout, discard};
 pub use clean::{Fate, Stays};
 pub use create::{NewRepository, create, diff_of_branch, tree_of_branch};
@@ -39,7 +41,7 @@ pub use head::{Head, head, resolve};
 pub use object_id::ObjectId;
 pub use snapshot::{
     Change, ChangeKind, ChangeSet, FileChange, FileStatus, Kept, LeftOut, MergeResult, Merged, News,
-    Proposal, Restored, Since, Snapshot, Snapshots, TakeSnapshot, Target,
+    Proposal, Restored, Since, Snapshot, Snapshots, TakeSnapshot, Target, Watched,
     can_be_taken as snapshots_can_be_taken,
 };
 pub use version::{Version, version};

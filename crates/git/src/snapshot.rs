@@ -10,6 +10,7 @@ mod compare;
 mod history;
 mod listing;
 mod merging;
+mod watching;
 mod writing;
 
 use std::fs::{self, File, TryLockError};
@@ -23,6 +24,7 @@ pub use compare::{Change, ChangeKind, Merged, Since, Target};
 pub use history::Kept;
 pub use listing::LeftOut;
 pub use merging::{ChangeSet, FileChange, FileStatus, MergeResult, Proposal};
+pub use watching::Watched;
 
 use crate::base::{base_ref, checked_name};
 use crate::borrow::{borrow_objects, copy_shallow, quoted, unique};
@@ -79,7 +81,8 @@ pub enum News {
 pub fn can_be_taken() -> Result<Version, Error> {
     let found = version()?;
     if found < NEEDED {
-        return Err(Error::GitOlderThan { needed: "snapshots", version: "2.41" });
+        let path = crate::version::program();
+        return Err(Error::GitOlderThan { needed: "snapshots", version: "2.41", found, path });
     }
     Ok(found)
 }

@@ -45,7 +45,7 @@ const LOOK_AT_MOST_EVERY: Duration = Duration::from_millis(50);
 /// The same while nothing does.
 const REST: Duration = Duration::from_secs(2);
 /// One that did not look for so long is stuck.
-const STUCK: Duration = Duration::from_secs(60);
+const STUCK: Duration = Duration::from_mins(1);
 /// How long a collector may take to be told the last of it.
 const LAST_TELLING: Duration = Duration::from_secs(2);
 

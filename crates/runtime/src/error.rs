@@ -186,8 +186,6 @@ pub enum Error {
     NeverHandedOut { session: SessionId, step: String, steps: String },
     #[error(transparent)]
     Workflow(#[from] Problem),
-    #[error(transparent)]
-    Trigger(#[from] TriggerError),
     #[error("a thread could not be started: {0}; raise the limit of processes, or end something")]
     Thread(#[source] std::io::Error),
     #[error("`{0}` is not a stream; `longhaul log show` lists what there is")]
@@ -202,6 +200,12 @@ pub enum Kind {
     Environment,
     Conflict,
     Bug,
+}
+
+impl From<TriggerError> for Error {
+    fn from(error: TriggerError) -> Self {
+        Self::Task(TaskError::Trigger(error))
+    }
 }
 
 impl From<HiringError> for Error {
@@ -253,7 +257,6 @@ impl Error {
             Self::BadAnswer(_) => "E0603",
             Self::Superseded | Self::NeverHandedOut { .. } => "E0204",
             Self::Workflow(problem) => problem.code(),
-            Self::Trigger(error) => error.code(),
             Self::Sandboxed(
                 longhaul_exec::Error::Sandbox { .. }
                 | longhaul_exec::Error::SandboxPath { .. }
@@ -306,7 +309,6 @@ impl Error {
             | Self::TooManyConflicts => Kind::Conflict,
             Self::Budget(error) => budget_kind(error),
             Self::Workflow(problem) => problem.kind(),
-            Self::Trigger(error) => error.kind(),
             Self::Secrets(error) => error.kind(),
             Self::Driven(error) => error.kind(),
             Self::Task(error) => error.kind(),

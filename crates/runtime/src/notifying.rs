@@ -35,10 +35,13 @@ const LARGEST_FILE: u64 = 16 << 20;
 #[derive(Debug)]
 pub struct Notifier<'a> {
     system: &'a System,
-    rules: Mutex<BTreeMap<Option<WorkspaceId>, (Timestamp, Vec<Rule>)>>,
+    rules: Mutex<BTreeMap<Option<WorkspaceId>, Read>>,
     /// Since when it looks. No digest from before is made up for.
     since: Timestamp,
 }
+
+/// The rules of a place, and when they were read.
+type Read = (Timestamp, Vec<Rule>);
 
 /// What came of a look.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
-use opentelemetry_proto::tonic::metrics::v1::Metric;
 use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use opentelemetry_proto::tonic::metrics::v1::{HistogramDataPoint, Metric};
 pub use opentelemetry_proto::tonic::trace::v1::Span;
 use prost::Message as _;
 
@@ -90,26 +90,9 @@ impl Collector {
         self.shared.book().spans.clone()
     }
 
-    /// The newest sums under a name, with what each is about.
+    /// The newest sums under a name: what each is about, how many there were, and what they come to.
     pub fn sums(&self, name: &str) -> Vec<(String, u64, f64)> {
-        let book = self.shared.book();
-        let Some(metric) = book.metrics.iter().rev().find(|metric| metric.name == name) else {
-            return Vec::new();
-        };
-        let Some(Data::Histogram(histogram)) = &metric.data else { return Vec::new() };
-        let about = |name: &str, point: &[opentelemetry_proto::tonic::common::v1::KeyValue]| {
-            point.iter().find(|pair| pair.key == name).and_then(|pair| {
-                match pair.value.as_ref()?.value.as_ref()? {
-                    Value::StringValue(text) => Some(text.clone()),
-                    _ => None,
-                }
-            })
-        };
-        let sum = |point: &opentelemetry_proto::tonic::metrics::v1::HistogramDataPoint| {
-            let kind = about("gen_ai.token.type", &point.attributes).unwrap_or_default();
-            (kind, point.count, point.sum.unwrap_or_default())
-        };
-        histogram.data_points.iter().map(sum).collect()
+        self.shared.book().sums(name)
     }
 
     /// All that came, head and body, whatever was done with it.
@@ -125,6 +108,11 @@ impl Collector {
     /// Waits until so many requests came, whatever was done with them.
     pub fn wait_for_requests(&self, number: usize) {
         drop(self.wait_for(|book| book.requests >= number));
+    }
+
+    /// Waits until sums under a name are of so many. They come after the spans that they are of.
+    pub fn wait_for_sums(&self, name: &str, of: u64) {
+        drop(self.wait_for(|book| book.sums(name).iter().map(|(_, count, _)| count).sum::<u64>() >= of));
     }
 
     fn wait_for(&self, wanted: impl Fn(&Book) -> bool) -> MutexGuard<'_, Book> {
@@ -200,6 +188,22 @@ impl Shared {
 }
 
 impl Book {
+    fn sums(&self, name: &str) -> Vec<(String, u64, f64)> {
+        let newest = self.metrics.iter().rev().find(|metric| metric.name == name);
+        let Some(Data::Histogram(histogram)) = newest.and_then(|metric| metric.data.as_ref()) else {
+            return Vec::new();
+        };
+        let sum = |point: &HistogramDataPoint| {
+            let kind = point.attributes.iter().find(|pair| pair.key == "gen_ai.token.type");
+            let kind = kind.and_then(|pair| match pair.value.as_ref()?.value.as_ref()? {
+                Value::StringValue(text) => Some(text.clone()),
+                _ => None,
+            });
+            (kind.unwrap_or_default(), point.count, point.sum.unwrap_or_default())
+        };
+        histogram.data_points.iter().map(sum).collect()
+    }
+
     fn take(&mut self, request: &http::Request) -> Result<(), String> {
         let is =
             |name: &str, value: &str| request.headers.iter().any(|(known, is)| known == name && is == value);

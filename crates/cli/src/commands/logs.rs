@@ -17,7 +17,7 @@ use crate::words::one_of;
 /// How soon somebody who follows sees a line.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
-/// Show what runners and the daemon did, line by line, in the order of time.
+/// Show what was done while nobody looked, line by line, in the order of time.
 ///
 /// These lines are for finding out why something went as it did; what was decided is in `longhaul log` and
 /// `longhaul session show`. They are kept for 14 days, and no more than 256 MB of them.

@@ -46,7 +46,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul demo                    See the whole story in under a minute: a ticket becomes a merged change with a proof
         longhaul init                    Look at this repository, write a small commented `.longhaul/config.yml`, and register it
         longhaul run                     Have an agent do a task in a worktree of its own, behind walls, and wait for it
-        longhaul task list               List the tasks that are not over, the most urgent first
+        longhaul task list               List the tasks that are not over or that somebody has to mend, the most urgent first
         longhaul task show               Show a task: its goal, its attempts, its sessions as a tree, what it cost
         longhaul task cancel             End a task for good: all its sessions, and every process that runs for them. What was done stays, files too
         longhaul task retry              Try a task again that failed, could not be done or was cancelled: a new session, from the newest commit
@@ -56,6 +56,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul agent list              List who can be asked: agents and providers of models, how each is paid, and what is missing
         longhaul agent check             Try who can be asked: programs, keys, servers. Says what is missing and how to get it
         longhaul agent add               Add an agent or a model of your own: a small file, which is never overwritten
+        longhaul agent rm                Take away an agent that you added; sessions that it does go on
         longhaul agent cost              Show tokens and money per agent, model and workflow, the dearest first
         longhaul workspace add           Register a git repository
         longhaul workspace list          List the registered repositories, and whether their `.longhaul/` is trusted
@@ -96,6 +97,13 @@ fn every_command_is_listed_with_one_line() {
         longhaul trigger test            Show what a trigger would make of a request, condition by condition, or when it is due. Nothing is begun
         longhaul trigger enable          Switch a trigger on in its file, where nothing else is changed
         longhaul trigger disable         Switch a trigger off in its file, where nothing else is changed
+        longhaul daemon run              Serve in the foreground, until Ctrl-C or a request to end; a second one ends it at once
+        longhaul daemon start            Have a daemon serve in the background. It is started when it says that it is healthy, and not before
+        longhaul daemon stop             End the daemon. Its sessions stay as they are, and whoever serves next goes on with them
+        longhaul daemon status           Show whether a daemon serves, since when, and how it is doing
+        longhaul daemon restart          Have this `longhaul` serve in place of the one that does. Runners are not touched, and nothing is lost
+        longhaul daemon install          Have the daemon start with your session: a user unit for systemd, or an agent for launchd
+        longhaul daemon uninstall        Take the unit away that `longhaul daemon install` wrote. A daemon that runs goes on
         longhaul stop                    End a session or a whole task for good, with every process that runs for it
         longhaul spawn                   Start a session that an agent does, print its id, and return at once; `longhaul await` waits for it
         longhaul await                   Wait until sessions go no further by themselves; tell how each came out, and its typed result
@@ -123,7 +131,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul log verify              Check that streams are what was written: bytes, order, and the blobs that they name
         longhaul log export              Write streams as JSON lines, with their chains and blobs, for `longhaul log import`
         longhaul log import              Take in an export: all of it, or nothing if any of it does not fit
-        longhaul logs                    Show what runners and the daemon did, line by line, in the order of time
+        longhaul logs                    Show what was done while nobody looked, line by line, in the order of time
         longhaul stats                   Show per workflow how long runs take, what they use and how they come out
         longhaul gc                      Show what is no longer needed and may be thrown away; events never are
         longhaul redact                  Take a value out of everything that is stored, so that no byte of it is left
@@ -230,7 +238,7 @@ fn completions_know_the_verbs_that_help_hides() {
 
 /// By the names of their pages.
 const EVERY_COMMAND: &str = "
-    demo init run task task-list task-show task-cancel task-retry task-set task-budget doctor agent agent-list agent-check agent-add agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
+    demo init run task task-list task-show task-cancel task-retry task-set task-budget doctor agent agent-list agent-check agent-add agent-rm agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
     workflow-show workflow-validate workflow-preview workflow-new workflow-schema workflow-source
     workflow-source-add workflow-source-list workflow-source-rm workflow-source-update session session-start
     session-advance session-show session-list session-resume session-checkpoint session-rewind

@@ -118,7 +118,8 @@ fn written_out(owner: &Owner, seen: &Seen) -> String {
         show_money(owner.money_today_micros)
     );
     if let Some(daemon) = &owner.daemon {
-        text += &format!("{}\n", clean(&daemon.words));
+        text.push_str(&clean(&daemon.words));
+        text.push('\n');
     }
     text += &section("Waits for you", &waiting(owner, seen));
     text += &section("At work", &tasks(&owner.at_work, Ago::For));

@@ -20,9 +20,19 @@ const MOST_TOLD: usize = 200;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     pub path: String,
-    /// Counted from one.
+    /// Counted from one; 0 is the name of the file itself.
     pub line: u64,
     pub rule: String,
+}
+
+impl Finding {
+    /// Where a person finds it.
+    pub fn place(&self) -> String {
+        match self.line {
+            0 => format!("the name of the file `{}`", self.path),
+            line => format!("{}:{line}", self.path),
+        }
+    }
 }
 
 /// Looks at one line after another.
@@ -40,6 +50,19 @@ pub struct Scan<'a> {
 impl<'a> Scan<'a> {
     pub fn new(scrubber: &'a Scrubber) -> Self {
         Self { scrubber, findings: Vec::new(), doubts: Vec::new(), in_key: None }
+    }
+
+    /// The path of a file that the change adds or writes to: what is in a name is delivered with it.
+    pub fn name(&mut self, path: &str) {
+        if let Some(rule) = self.scrubber.first_rule(path.as_bytes()) {
+            let path = self.shown(path);
+            tell(&mut self.findings, Finding { path, line: 0, rule });
+        }
+    }
+
+    /// A path as it may be shown: without what must not be.
+    fn shown(&self, path: &str) -> String {
+        self.scrubber.text(path).into_owned()
     }
 
     /// A line that the change adds.
@@ -62,7 +85,8 @@ impl<'a> Scan<'a> {
 
     /// Whether something was found that refuses.
     fn piece(&mut self, path: &str, line: u64, text: &[u8]) -> bool {
-        let finding = |rule: String| Finding { path: path.to_owned(), line, rule };
+        let shown = self.shown(path);
+        let finding = |rule: String| Finding { path: shown.clone(), line, rule };
         if let Some(rule) = self.scrubber.first_rule(text) {
             if rule == "private-key" {
                 self.in_key = Some(path.to_owned());
@@ -182,6 +206,19 @@ mod tests {
         assert_eq!((findings[0].1.as_str(), findings[1].1.as_str()), ("DB", "github-token"));
         assert_eq!(doubts, []);
         assert!(!format!("{findings:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn a_name_is_looked_at_too_and_not_shown() {
+        let scrubber = Scrubber::new(&[Secret { name: "DB".into(), value: "hunter2-and-more".into() }]);
+        let mut scan = Scan::new(&scrubber);
+        scan.name("src/a.txt");
+        scan.name("src/hunter2-and-more.txt");
+        scan.line("src/hunter2-and-more.txt", 3, b"hunter2-and-more");
+        let places: Vec<String> = scan.findings.iter().map(Finding::place).collect();
+        let [name, line] = &places[..] else { panic!("{places:?}") };
+        assert!(name.starts_with("the name of the file `src/") && line.ends_with(".txt:3"), "{places:?}");
+        assert!(!format!("{:?}", scan.findings).contains("hunter2"), "{:?}", scan.findings);
     }
 
     #[test]

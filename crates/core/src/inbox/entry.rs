@@ -126,6 +126,7 @@ impl Serialize for EntryId {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks with a reference")]
 fn moment<S: serde::Serializer>(at: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&crate::time::rfc3339(*at))
 }

@@ -46,13 +46,13 @@ fn why(reason: &str) -> Because {
     Because { reason: reason.to_owned(), because: "so".to_owned() }
 }
 
-fn halted() -> Option<Halted> {
+fn halted() -> Halted {
     let (seq, at, fix) = (Seq(9), ago(2 * 60 * 60_000), "do this".to_owned());
-    Some(Halted { session: SESSION, seq, at, fix, goes_on_at: None })
+    Halted { session: SESSION, seq, at, fix, goes_on_at: None }
 }
 
 fn stands(state: TaskState) -> TaskSeen {
-    TaskSeen { state, halted: halted(), ..task(1, "Mend the login") }
+    TaskSeen { state, halted: Some(halted()), ..task(1, "Mend the login") }
 }
 
 fn at_gate() -> TaskSeen {
@@ -175,7 +175,7 @@ fn more_money_is_given_where_it_is_short() {
 
 #[test]
 fn what_goes_on_by_itself_or_was_ended_by_a_person_is_no_entry() {
-    let limit = Halted { goes_on_at: Some(Timestamp(NOW.0 + 1)), ..halted().unwrap() };
+    let limit = Halted { goes_on_at: Some(Timestamp(NOW.0 + 1)), ..halted() };
     let waits =
         TaskSeen { halted: Some(limit), ..stands(TaskState::Waits(Outcome::Parked(why("usage_limit")))) };
     let cancelled = stands(TaskState::Over(Outcome::Cancelled { by: "ada".into(), because: None }));

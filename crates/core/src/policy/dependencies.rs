@@ -67,6 +67,27 @@ const PUBLISHED: [&str; 3] = ["registry+", "sparse+", "https://"];
 const SOURCE_KEYS: [&str; 9] =
     ["git", "branch", "tag", "rev", "path", "registry", "registry-index", "package", "base"];
 
+/// What is only said of a package, and changes nothing that runs.
+const ABOUT: [&str; 13] = [
+    "authors",
+    "author",
+    "bugs",
+    "categories",
+    "contributors",
+    "description",
+    "documentation",
+    "homepage",
+    "keywords",
+    "license",
+    "readme",
+    "repository",
+    "version",
+];
+
+fn is_about(key: &str) -> bool {
+    ABOUT.contains(&key)
+}
+
 /// Whether a file names dependencies.
 pub fn named_in(path: &str) -> bool {
     let path = path.to_lowercase();
@@ -165,9 +186,12 @@ fn cargo_lock(text: &str) -> Option<Named> {
 fn cargo_toml(text: &str) -> Option<Named> {
     let mut named = Named::default();
     let mut section = "";
+    // Several may have one name, such as `[[test]]`.
+    let mut count = 0;
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if line.starts_with('[') {
             section = line.trim_matches(['[', ']']);
+            count += usize::from(line.starts_with("[["));
             continue;
         }
         let top = section.split('.').next().unwrap_or_default();
@@ -175,10 +199,16 @@ fn cargo_toml(text: &str) -> Option<Named> {
             named.declared.insert(format!("{section} {line}"));
             continue;
         }
-        let Some((at, alone)) = section.split_once("dependencies") else { continue };
-        if !(at.is_empty() || at.ends_with(['.', '-'])) {
+        let at =
+            section.split_once("dependencies").filter(|(at, _)| at.is_empty() || at.ends_with(['.', '-']));
+        let Some((_, alone)) = at else {
+            // Build scripts, targets without a harness, profiles: more than which versions are used.
+            let key = line.split(['=', '.']).next().unwrap_or_default().trim();
+            if !(matches!(section, "package" | "workspace.package") && is_about(key)) {
+                named.declared.insert(format!("{section} {count} {line}"));
+            }
             continue;
-        }
+        };
         let (key, value) = line.split_once('=').unwrap_or((line, ""));
         let (key, value) = (key.trim(), value.trim());
         if value.is_empty() || (value.starts_with('{') && !value.contains('}')) {
@@ -227,6 +257,9 @@ fn package_json(text: &str) -> Option<Named> {
     let instead = ["/overrides", "/resolutions", "/pnpm/overrides", "/bundledDependencies"];
     let instead = instead.iter().filter_map(|place| Some(format!("{place} {}", file.pointer(place)?)));
     named.declared.extend(instead);
+    // Scripts, hooks and whatever else a program reads there: more than which versions are used.
+    let rest = file.as_object()?.iter().filter(|(key, _)| !kinds.contains(&key.as_str()) && !is_about(key));
+    named.declared.extend(rest.map(|(key, value)| format!("{key} {value}")));
     Some(named)
 }
 
@@ -423,6 +456,19 @@ mod tests {
             ),
             ("package.json", "{}", r#"{"dependencies":{"a":"git+ssh://x/a.git"}}"#),
             ("package.json", "{}", r#"{"overrides":{"a":"1.0.0"}}"#),
+            // More than versions: what runs is another.
+            (
+                "package.json",
+                r#"{"scripts":{"test":"jest"},"dependencies":{"a":"1.0.0"}}"#,
+                r#"{"scripts":{"test":"true"},"dependencies":{"a":"1.0.1"}}"#,
+            ),
+            ("package.json", "{}", r#"{"jest":{"testPathIgnorePatterns":["."]}}"#),
+            ("Cargo.toml", "[package]\nname = \"a\"\n", "[package]\nname = \"a\"\nbuild = \"b.rs\"\n"),
+            (
+                "Cargo.toml",
+                "[[test]]\nname = \"a\"\nharness = false\n[[test]]\nname = \"b\"\n",
+                "[[test]]\nname = \"a\"\nharness = false\n[[test]]\nname = \"b\"\nharness = false\n",
+            ),
             ("package.json", "{}", r#"{"resolutions":{"a":"1.0.0"}}"#),
             (
                 "package-lock.json",
@@ -443,6 +489,9 @@ mod tests {
             1
         );
         assert!(bumps("Cargo.lock", Some(""), Some(&lock("registry+x", "1"))).is_some());
+        // What is only said of a package is no more than versions.
+        let (before, after) = (r#"{"version":"1.0.0"}"#, r#"{"version":"1.1.0","license":"MIT"}"#);
+        assert_eq!(bumps("package.json", Some(before), Some(after)), Some(Vec::new()));
         // What is worse is told all the same.
         assert_eq!(
             told("Cargo.toml", "[dependencies]\na = \"1\"\n", "[dependencies]\na = \"*\"\n"),

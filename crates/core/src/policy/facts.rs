@@ -78,6 +78,9 @@ pub struct Change {
     /// Versions of others' code that changed, where whoever looked could tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dependencies: Option<Vec<Bump>>,
+    /// Paths among those that decide what the workspace's checks come to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub check_files: Vec<String>,
 }
 
 impl Change {

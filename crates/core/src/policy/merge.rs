@@ -141,13 +141,21 @@ pub(super) const TABLE: Table<Case> = Table {
         },
         Rule {
             name: "checks",
-            when: "a file that decides how checks run is changed",
+            when: "a file is changed that decides how checks run, or that a check or a set-up command runs, or that lies beside one",
             decision: PERSON,
-            holds: |case| protected::in_group(&case.change, &protected::CHECKS),
+            holds: |case| {
+                let beside = || {
+                    let path = case.change.check_files.first()?;
+                    Some(format!(
+                        "`{path}` is changed: a check or a set-up command runs it, or what lies beside it"
+                    ))
+                };
+                protected::in_group(&case.change, &protected::CHECKS).or_else(beside)
+            },
         },
         Rule {
             name: "dependencies",
-            when: "a file that names dependencies is changed, and nobody can tell which versions",
+            when: "a file that names dependencies is changed, and nobody can tell which versions, or more than those",
             decision: PERSON,
             holds: |case| {
                 let unknown = case.change.dependencies.is_none();

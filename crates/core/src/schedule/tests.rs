@@ -1,3 +1,5 @@
+//! When schedules are due, also when clocks are changed.
+
 use jiff::Timestamp as Moment;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! Files of triggers and requests to them, made up by hand and by chance.
+
 mod garbage;
 mod judging;
 mod offers;

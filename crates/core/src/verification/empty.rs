@@ -32,7 +32,7 @@ impl NoTests {
 pub const RUNNERS: &[Runner] = &[
     Runner {
         name: "cargo test",
-        prints: "test result: ok. 0 passed; 0 failed; …",
+        prints: "test result: ok. 0 passed; 0 failed; …, or `running 0 tests` alone",
         exit: None,
         count: cargo_test,
     },
@@ -59,6 +59,43 @@ pub const RUNNERS: &[Runner] = &[
     Runner { name: "node --test", prints: "ℹ tests 0, or `# tests 0`", exit: None, count: node },
     Runner { name: "TAP", prints: "1..0", exit: None, count: tap },
     Runner { name: "unittest", prints: "Ran 0 tests in …, NO TESTS RAN", exit: Some(5), count: unittest },
+    Runner { name: "ctest", prints: "No tests were found!!!", exit: Some(8), count: ctest },
+    Runner {
+        name: "Maven, TestNG",
+        prints: "Tests run: 0, Failures: 0, …, or `No tests to run.`",
+        exit: None,
+        count: maven,
+    },
+    Runner { name: "RSpec", prints: "0 examples, 0 failures", exit: None, count: rspec },
+    Runner { name: "minitest", prints: "0 runs, 0 assertions, …", exit: None, count: minitest },
+    Runner { name: "PHPUnit", prints: "No tests executed!, Tests: 0, …", exit: Some(1), count: phpunit },
+    Runner {
+        name: "XCTest, Swift Testing",
+        prints: "Executed 0 tests, with 0 failures …, Test run with 0 tests …",
+        exit: None,
+        count: swift,
+    },
+    Runner { name: "bun", prints: "0 pass", exit: None, count: bun },
+    Runner {
+        name: "deno",
+        prints: "ok | 0 passed | 0 failed …, error: No test modules found",
+        exit: Some(1),
+        count: deno,
+    },
+    Runner {
+        name: "dotnet",
+        prints: "No test is available in …, No test matches …, Total tests: 0",
+        exit: None,
+        count: dotnet,
+    },
+    Runner {
+        name: "GoogleTest",
+        prints: "[==========] Running 0 tests from …",
+        exit: None,
+        count: googletest,
+    },
+    Runner { name: "prove", prints: "Files=0, Tests=0, …, Result: NOTESTS", exit: None, count: prove },
+    Runner { name: "Catch2, Dart", prints: "No tests ran", exit: Some(2), count: no_tests_ran },
     Runner { name: "plain", prints: "0 tests, as a line or the beginning of one", exit: None, count: plain },
 ];
 
@@ -108,7 +145,17 @@ fn before(line: &str, word: &str) -> Option<u64> {
     words.windows(2).find(|pair| pair[1] == word).and_then(|pair| pair[0].parse().ok())
 }
 
+/// The number right after a word, as in `Total: 3`.
+fn after(line: &str, word: &str) -> Option<u64> {
+    let rest = line.split_once(word)?.1.trim_start();
+    rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+}
+
 fn cargo_test(line: &str) -> Option<u64> {
+    // More than none may all be passed over; the last line tells.
+    if line.starts_with("running 0 tests") {
+        return Some(0);
+    }
     let rest = line.strip_prefix("test result:")?;
     Some(before(rest, "passed")? + before(rest, "failed")?)
 }
@@ -201,6 +248,104 @@ fn unittest(line: &str) -> Option<u64> {
     rest.starts_with("test").then(|| count.parse().ok())?
 }
 
+fn ctest(line: &str) -> Option<u64> {
+    if line.starts_with("No tests were found") {
+        return Some(0);
+    }
+    line.contains("% tests passed").then(|| after(line, "out of"))?
+}
+
+/// `[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 1`
+fn maven(line: &str) -> Option<u64> {
+    if line.ends_with("No tests to run.") || line.ends_with("There are no tests to run.") {
+        return Some(0);
+    }
+    let count = after(line, "ests run:")?;
+    Some(count.saturating_sub(after(line, "Skipped:").or_else(|| after(line, "Skips:")).unwrap_or(0)))
+}
+
+fn rspec(line: &str) -> Option<u64> {
+    if line.starts_with("No examples found") {
+        return Some(0);
+    }
+    let count = before(line, "examples").or_else(|| before(line, "example"))?;
+    let is_summary = line.starts_with(|letter: char| letter.is_ascii_digit()) && line.contains("failure");
+    is_summary.then(|| count.saturating_sub(before(line, "pending").unwrap_or(0)))
+}
+
+fn minitest(line: &str) -> Option<u64> {
+    let (count, rest) = line.split_once(" runs, ")?;
+    let count: u64 = count.parse().ok().filter(|_| rest.contains("assertions"))?;
+    Some(count.saturating_sub(before(rest, "skips").unwrap_or(0)))
+}
+
+fn phpunit(line: &str) -> Option<u64> {
+    if line.starts_with("No tests executed!") {
+        return Some(0);
+    }
+    if let Some(rest) = line.strip_prefix("OK (") {
+        return rest.split_once(" test").and_then(|(count, _)| count.parse().ok());
+    }
+    let rest = line.strip_prefix("Tests: ").filter(|rest| rest.contains("Assertions:"))?;
+    let count: u64 = rest.split(',').next()?.parse().ok()?;
+    let passed_over = ["Skipped:", "Incomplete:"].iter().filter_map(|word| after(rest, word)).sum();
+    Some(count.saturating_sub(passed_over))
+}
+
+fn swift(line: &str) -> Option<u64> {
+    let rest = line.strip_prefix("Executed ").or_else(|| Some(line.split_once("Test run with ")?.1))?;
+    let (count, rest) = rest.split_once(' ')?;
+    let count: u64 = count.parse().ok().filter(|_| rest.starts_with("test"))?;
+    let skipped = before(rest, "skipped").or_else(|| {
+        let (count, _) = rest.split_once(" test skipped").or_else(|| rest.split_once(" tests skipped"))?;
+        count.rsplit(' ').next()?.parse().ok()
+    });
+    Some(count.saturating_sub(skipped.unwrap_or(0)))
+}
+
+fn bun(line: &str) -> Option<u64> {
+    let (count, rest) = line.split_once(' ')?;
+    ["pass", "fail"].contains(&rest).then(|| count.parse().ok())?
+}
+
+fn deno(line: &str) -> Option<u64> {
+    if line.starts_with("error: No test modules found") {
+        return Some(0);
+    }
+    let rest = line.strip_prefix("ok | ").or_else(|| line.strip_prefix("FAILED | "))?;
+    Some(before(rest, "passed")? + before(rest, "failed")?)
+}
+
+fn dotnet(line: &str) -> Option<u64> {
+    if line.starts_with("No test is available in") || line.starts_with("No test matches") {
+        return Some(0);
+    }
+    if let Some(count) = line.strip_prefix("Total tests:") {
+        return count.trim().parse().ok();
+    }
+    let is_summary = line.starts_with("Passed!") || line.starts_with("Failed!");
+    is_summary.then(|| Some(after(line, "Passed:")? + after(line, "Failed:")?))?
+}
+
+fn googletest(line: &str) -> Option<u64> {
+    let rest = line.strip_prefix("[==========]")?.trim_start().strip_prefix("Running ")?;
+    let (count, rest) = rest.split_once(' ')?;
+    rest.starts_with("test").then(|| count.parse().ok())?
+}
+
+fn prove(line: &str) -> Option<u64> {
+    if line == "Result: NOTESTS" {
+        return Some(0);
+    }
+    line.starts_with("Files=").then(|| after(line, "Tests="))?
+}
+
+/// Dart counts before it says so: `00:00 +0: No tests ran.`
+fn no_tests_ran(line: &str) -> Option<u64> {
+    let bare = line.rsplit(": ").next()?.trim_matches(['=', ' ']);
+    bare.starts_with("No tests ran").then_some(0)
+}
+
 fn plain(line: &str) -> Option<u64> {
     let (count, rest) = line.split_once(' ')?;
     let word = rest.split(|letter: char| !letter.is_ascii_alphabetic()).next()?;
@@ -268,6 +413,34 @@ mod tests {
                 "unittest",
                 "\n----------------------------------------------------------------------\nRan 0 tests in 0.000s\n\nNO TESTS RAN",
             ),
+            ("cargo test", "running 0 tests"),
+            ("ctest", "Test project /x/build\nNo tests were found!!!"),
+            ("Maven, TestNG", "[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0"),
+            ("Maven, TestNG", "Tests run: 2, Failures: 0, Errors: 0, Skipped: 2"),
+            ("Maven, TestNG", "[INFO] No tests to run."),
+            ("Maven, TestNG", "Total tests run: 0, Failures: 0, Skips: 0"),
+            ("RSpec", "No examples found.\n\n0 examples, 0 failures"),
+            ("RSpec", "2 examples, 0 failures, 2 pending"),
+            ("minitest", "0 runs, 0 assertions, 0 failures, 0 errors, 0 skips"),
+            ("PHPUnit", "PHPUnit 11.0.0\n\nNo tests executed!"),
+            ("PHPUnit", "OK, but some tests were skipped!\nTests: 2, Assertions: 0, Skipped: 2."),
+            (
+                "XCTest, Swift Testing",
+                "\t Executed 0 tests, with 0 failures (0 unexpected) in 0.000 (0.000) seconds",
+            ),
+            (
+                "XCTest, Swift Testing",
+                "\u{2714} Test run with 0 tests in 0 suites passed after 0.001 seconds.",
+            ),
+            ("bun", " 0 pass\n 0 fail"),
+            ("deno", "ok | 0 passed | 0 failed (0ms)"),
+            ("deno", "error: No test modules found"),
+            ("dotnet", "No test is available in /x/bin/a.dll. Make sure that a discoverer is registered."),
+            ("dotnet", "Total tests: 0"),
+            ("GoogleTest", "[==========] Running 0 tests from 0 test suites."),
+            ("prove", "Files=0, Tests=0,  0 wallclock secs\nResult: NOTESTS"),
+            ("Catch2, Dart", "00:00 +0: No tests ran."),
+            ("Catch2, Dart", "No tests ran"),
             ("plain", "0 tests"),
             ("plain", "0 tests, 0 failures"),
             ("plain", "\u{1b}[32m0 tests\u{1b}[0m"),
@@ -299,6 +472,19 @@ mod tests {
             "TAP version 13\nok 1 - a\n1..1",
             "Ran 2 tests in 0.001s",
             "0 tests\n3 tests",
+            "running 0 tests\n\nrunning 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ignored",
+            "100% tests passed, 0 tests failed out of 3",
+            "[INFO] Tests run: 3, Failures: 0, Errors: 0, Skipped: 1",
+            "3 examples, 0 failures, 1 pending",
+            "4 runs, 9 assertions, 0 failures, 0 errors, 0 skips",
+            "OK (3 tests, 7 assertions)",
+            "Tests: 3, Assertions: 7, Failures: 1.",
+            "Executed 0 tests, with 0 failures\n\u{2714} Test run with 5 tests passed after 0.001 seconds.",
+            " 3 pass\n 0 fail",
+            "ok | 3 passed | 0 failed (2ms)",
+            "Passed!  - Failed:     0, Passed:     3, Skipped:     0, Total:     3, Duration: 4 ms",
+            "[==========] Running 3 tests from 1 test suite.",
+            "Files=2, Tests=9,  0 wallclock secs",
         ];
         for output in rows {
             assert_eq!(runner(output), None, "{output}");

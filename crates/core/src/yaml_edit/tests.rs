@@ -1,3 +1,5 @@
+//! Edits of texts in every style, and of garbage.
+
 mod ordinary;
 
 use proptest::prelude::*;

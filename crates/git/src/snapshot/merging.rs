@@ -7,7 +7,7 @@ use super::listing::paths;
 use super::{LIST_LIMIT_BYTES, Snapshots, TakeSnapshot};
 use crate::base::is_partial;
 use crate::checkout::borrowed_with;
-use crate::{Checkout, CheckoutKind, Error, NewCheckout, ObjectId, Repository};
+use crate::{Checkout, CheckoutKind, Error, Joined, NewCheckout, ObjectId, Repository};
 
 /// Commits of ours that nobody keeps. The time is always the same, so that the same files are the same commit.
 const AUTHOR: [(&str, &str); 6] = [
@@ -102,23 +102,15 @@ impl Snapshots {
     /// undo that.
     pub fn merge(&self, proposal: &Proposal<'_>) -> Result<MergeResult, Error> {
         let Proposal { start, tree, onto } = *proposal;
-        let proposed = self.commit_of(tree, start)?;
-        let merging = ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages"];
-        let git = self.git().args(merging).args([onto.as_str(), proposed.as_str()]);
-        let answer = git.answer_limit_bytes(LIST_LIMIT_BYTES).run()?;
-        if answer.status > 1 {
-            return Err(answer.failed());
-        }
-        let words = paths(&answer.stdout);
-        let merged = words.first().and_then(|word| word.to_str()).and_then(ObjectId::parse);
-        let Some(merged) = merged else { return Err(answer.unknown()) };
-        if answer.status == 1 {
-            let mut files: Vec<PathBuf> = words.into_iter().skip(1).collect();
-            files.dedup();
-            return Ok(MergeResult::Conflict { files });
-        }
-        let commit = self.commit_of(&merged, onto)?;
-        Ok(MergeResult::Clean { tree: merged, commit })
+        Ok(match self.join(start, tree, onto)? {
+            Joined::Conflict(files) => {
+                MergeResult::Conflict { files: files.into_iter().map(PathBuf::from).collect() }
+            }
+            Joined::Tree(tree) => {
+                let commit = self.commit_of(&tree, onto)?;
+                MergeResult::Clean { tree, commit }
+            }
+        })
     }
 
     /// Makes a checkout of a commit that only this repository has. `onto` is one that the main repository has too.

@@ -14,5 +14,6 @@ mod hostile_checkout;
 mod merging;
 mod snapshot;
 mod support;
+mod watching;
 mod whereabouts;
 mod work;

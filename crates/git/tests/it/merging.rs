@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use longhaul_git::{
-    CheckoutKind, FileStatus, MergeResult, NewCheckout, ObjectId, Proposal, discard, resolve,
+    CheckoutKind, FileStatus, Joined, MergeResult, NewCheckout, ObjectId, Proposal, discard, resolve,
 };
 
 use crate::support::{Place, commit, git, write};
@@ -176,4 +176,55 @@ fn a_merge_that_the_task_made_itself_counts_once() {
     let onto = newest(&work);
     git(work.top(), ["merge", "--quiet", "--message=merged", onto.as_str()]);
     assert!(matches!(merged(&work, &onto), MergeResult::Clean { .. }));
+}
+
+/// Somebody takes the last commit out of a branch.
+fn take_back(work: &Work) -> ObjectId {
+    git(&work.project(), ["reset", "--quiet", "--hard", "HEAD~1"]);
+    newest(work)
+}
+
+#[test]
+fn what_was_taken_out_of_the_base_does_not_come_back_with_a_change() {
+    let place = Place::new();
+    let main = place.repository("project");
+    write(&main, "a.txt", b"one\n");
+    commit(&main);
+    write(&main, ".github/workflows/evil.yml", b"on: push\n");
+    write(&main, "gone.txt", b"gone\n");
+    commit(&main);
+    let work = Work::over(place, "project", CheckoutKind::Borrowed);
+    write(work.top(), "mine.txt", b"mine\n");
+    let onto = take_back(&work);
+    let MergeResult::Clean { tree, .. } = merged(&work, &onto) else { panic!() };
+    let changed = work.snapshots().file_changes(&onto, &tree).unwrap();
+    let names: Vec<String> = changed.iter().map(|file| file.path.display().to_string()).collect();
+    assert_eq!(names, ["mine.txt"]);
+    let of_task = work.snapshots().tree(&work.wanted()).unwrap();
+    let joined = work.snapshots().join(&work.base.commit, &of_task, &onto).unwrap();
+    assert_eq!(joined, Joined::Tree(tree), "what is delivered is what was verified");
+    // Who worked on what was taken out has to look again.
+    write(work.top(), "gone.txt", b"gone, and more\n");
+    assert_eq!(merged(&work, &onto), MergeResult::Conflict { files: vec![PathBuf::from("gone.txt")] });
+}
+
+#[test]
+fn a_change_reaches_no_path_that_it_did_not_touch_wherever_the_base_moved_it() {
+    let place = Place::new();
+    let main = place.repository("project");
+    write(&main, "jobs/build.yml", b"one\ntwo\nthree\nfour\nfive\n");
+    commit(&main);
+    let work = Work::over(place, "project", CheckoutKind::Borrowed);
+    fs::create_dir_all(work.project().join(".github")).unwrap();
+    git(&work.project(), ["mv", "jobs", ".github/workflows"]);
+    commit(&work.project());
+    // A new file would follow the folder, and an edit the file.
+    write(work.top(), "jobs/more.yml", b"mine\n");
+    let onto = newest(&work);
+    let MergeResult::Clean { tree, .. } = merged(&work, &onto) else { panic!() };
+    let changed = work.snapshots().file_changes(&onto, &tree).unwrap();
+    let names: Vec<String> = changed.iter().map(|file| file.path.display().to_string()).collect();
+    assert_eq!(names, ["jobs/more.yml"]);
+    write(work.top(), "jobs/build.yml", b"one\ntwo\nthree\nfour\nFIVE\n");
+    assert!(matches!(merged(&work, &onto), MergeResult::Conflict { .. }), "whoever made it looks again");
 }

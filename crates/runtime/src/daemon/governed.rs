@@ -35,8 +35,7 @@ impl Governments {
     /// Whether a task waits for something before it starts, and for what.
     pub(super) fn of(&mut self, shared: &Shared, known: &Known, task: &KnownTask) -> (Mode, Vec<Awaited>) {
         let Some(workspace) = task.task.workspace else { return (Mode::Autonomous, Vec::new()) };
-        let is_fresh = |said: &&Said| said.at.elapsed() < FRESH;
-        if self.said.get(&workspace).filter(is_fresh).is_none() {
+        if self.said.get(&workspace).is_none_or(|said| said.at.elapsed() >= FRESH) {
             self.said.insert(workspace, look(shared, known, workspace));
         }
         let said = &self.said[&workspace];

@@ -57,11 +57,11 @@ impl Line {
         for (id, task) in known.tasks() {
             match &task.state {
                 TaskState::Queued if starters.has(*id) => {
-                    snapshot.running.push(running(task, RunningState::Going))
+                    snapshot.running.push(running(task, RunningState::Going));
                 }
                 TaskState::Queued => snapshot.queued.push(self.queued(shared, known, task)?),
                 TaskState::Open | TaskState::Ending => {
-                    snapshot.running.push(running(task, RunningState::Going))
+                    snapshot.running.push(running(task, RunningState::Going));
                 }
                 TaskState::Waits(_) => snapshot.running.push(running(task, RunningState::Parked)),
                 TaskState::HandedOver(_) | TaskState::Over(_) | TaskState::NotHere => {}
@@ -129,11 +129,14 @@ fn upstream(commands: &Commands, known: &Known, id: TaskId) -> Result<UpstreamSt
         },
     };
     Ok(match state {
-        TaskState::Queued | TaskState::Open | TaskState::Waits(_) | TaskState::Ending => UpstreamState::Open,
+        TaskState::Queued
+        | TaskState::Open
+        | TaskState::Waits(_)
+        | TaskState::Ending
+        | TaskState::HandedOver(_) => UpstreamState::Open,
         TaskState::NotHere => UpstreamState::NotHere,
         TaskState::Over(Outcome::Completed { .. }) => UpstreamState::Completed,
         TaskState::Over(Outcome::Cancelled { by, .. }) => UpstreamState::Cancelled { by },
-        TaskState::HandedOver(_) => UpstreamState::Open,
         TaskState::Over(outcome) => UpstreamState::Failed { because: outcome.to_string() },
     })
 }

@@ -153,7 +153,6 @@ impl Seen {
         let Shared { system, commands, .. } = shared;
         let is_ours = of.task.orders.is_some();
         match act {
-            Act::LeaveAlone => Ok(()),
             Act::Wait { until } => {
                 self.not_before = Some(*until);
                 Ok(())
@@ -167,7 +166,7 @@ impl Seen {
             Act::RetryWithHint { hint } if is_ours => commands.requeue(id, hint, now, DAEMON).map(drop),
             Act::HandOver if is_ours => commands.hand_over(id, because, DAEMON).map(drop),
             // Whoever started it by hand sees how it came out.
-            Act::RetryWithHint { .. } | Act::HandOver => Ok(()),
+            Act::LeaveAlone | Act::RetryWithHint { .. } | Act::HandOver => Ok(()),
         }
     }
 

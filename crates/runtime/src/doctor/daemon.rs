@@ -1,6 +1,7 @@
 //! The daemon: whether one runs, how it is doing, and what one that died has left. Where there never was one, nothing is said.
 
 use super::{Diagnosis, from_error, healthy, problem, warning};
+use crate::error::Error;
 use crate::lifecycle::unit::UnitState;
 use crate::lifecycle::{DaemonStatus, Presence, own_program};
 use crate::system::System;
@@ -63,7 +64,8 @@ fn presence(status: &DaemonStatus) -> Option<Diagnosis> {
 fn unit(system: &System) -> Option<Diagnosis> {
     let program = own_program().ok()?;
     Some(match system.unit_state(&program) {
-        Ok((UnitState::Absent, _)) => return None,
+        // Without a home there is no unit either.
+        Ok((UnitState::Absent, _)) | Err(Error::Homeless(_)) => return None,
         Ok((UnitState::UpToDate, path)) => healthy(UNIT, format!("`{}`", path.display())),
         Ok((UnitState::Edited, path)) => {
             healthy(UNIT, format!("`{}`, as somebody edited it", path.display()))
@@ -73,8 +75,6 @@ fn unit(system: &System) -> Option<Diagnosis> {
             format!("`{}` was written by another release, or for a program in another place", path.display()),
             "run `longhaul daemon install` to write it anew",
         ),
-        // Without a home there is no unit either.
-        Err(crate::error::Error::Homeless(_)) => return None,
         Err(error) => from_error(UNIT, &error),
     })
 }

@@ -51,19 +51,19 @@ impl System {
     ) -> Result<Drive, Error> {
         let SetOff { assignment, taint, caps, base, from, by } = orders;
         let before = commands.load_session(session)?;
-        let (checkout, warnings) = match before.workplace.filter(|workplace| !workplace.is_gone) {
-            Some(workplace) => (workplace.checkout, Vec::new()),
-            None => {
-                let worktree = NewWorktree {
-                    session,
-                    kind: CheckoutKind::Borrowed,
-                    base: base.clone(),
-                    secrets: secret_files(*taint, &assignment.who.workers()),
-                    by: by.clone(),
-                };
-                let made = self.make_worktree_from(commands, &worktree, from.as_ref())?;
-                (made.checkout, made.warnings)
-            }
+        let there = before.workplace.filter(|workplace| !workplace.is_gone);
+        let (checkout, warnings) = if let Some(workplace) = there {
+            (workplace.checkout, Vec::new())
+        } else {
+            let worktree = NewWorktree {
+                session,
+                kind: CheckoutKind::Borrowed,
+                base: base.clone(),
+                secrets: secret_files(*taint, &assignment.who.workers()),
+                by: by.clone(),
+            };
+            let made = self.make_worktree_from(commands, &worktree, from.as_ref())?;
+            (made.checkout, made.warnings)
         };
         if before.agent.is_none() {
             commands.assign(session, assignment, *taint, &NewBudget { caps: *caps, by: by.clone() })?;

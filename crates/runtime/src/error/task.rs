@@ -5,6 +5,7 @@ use longhaul_core::workflow::NoSuchPhase;
 use longhaul_events::{SessionId, TaskId};
 
 use super::Kind;
+use crate::triggers::TriggerError;
 
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
@@ -47,6 +48,10 @@ pub enum TaskError {
     )]
     NotPaid { task: TaskId },
     #[error(
+        "task {task} is completed, so there is nothing left to pay for; start another with `longhaul run`"
+    )]
+    NothingToPay { task: TaskId },
+    #[error(
         "task {task} has no proof yet; it gets one when its pipeline comes to it, see `longhaul task show {task}`"
     )]
     NoProof { task: TaskId },
@@ -66,6 +71,9 @@ pub enum TaskError {
     NotWaiting { task: TaskId, state: String },
     #[error("a task is tried {given} times by nobody; `--max-attempts` is from 1 to {most}")]
     BadAttempts { given: u32, most: u32 },
+    /// What begins tasks is the matter.
+    #[error(transparent)]
+    Trigger(#[from] TriggerError),
 }
 
 impl TaskError {
@@ -78,12 +86,14 @@ impl TaskError {
             | Self::PullOpen { .. }
             | Self::AttemptOpen { .. } => "E0253",
             Self::Damaged { .. } => "E0102",
+            Self::Trigger(error) => error.code(),
             Self::Elsewhere { .. }
             | Self::Phase(_)
             | Self::Source(_)
             | Self::BadChange { .. }
             | Self::BadBudget { .. }
             | Self::NotPaid { .. }
+            | Self::NothingToPay { .. }
             | Self::NoProof { .. }
             | Self::BadProof { .. }
             | Self::NoMoreBelow(_)
@@ -111,12 +121,14 @@ impl TaskError {
             | Self::AttemptOpen { .. }
             | Self::Elsewhere { .. }
             | Self::NotPaid { .. }
+            | Self::NothingToPay { .. }
             | Self::NoProof { .. }
             | Self::BadProof { .. }
             | Self::NoMoreBelow(_)
             | Self::NotQueued { .. }
             | Self::NotWaiting { .. } => Kind::Refused,
             Self::Damaged { .. } | Self::NoRepository { .. } => Kind::Environment,
+            Self::Trigger(error) => error.kind(),
         }
     }
 }

@@ -11,13 +11,13 @@ use longhaul_exec::{Finished, Outcome, Program};
 
 use super::binary::Binary;
 use super::lock::Holder;
-use super::report::{Report, Stage};
+use super::report::Report;
 use super::start::{StartDaemon, Started};
 use super::status::report_of;
+use super::stop::wish;
 use super::unit;
 use super::wish::Farewell;
 use crate::error::{Error, LifecycleError};
-use crate::runner::is_alive;
 use crate::system::System;
 use crate::terminal;
 
@@ -84,7 +84,7 @@ impl System {
 
     /// The same where a service manager starts daemons: it is asked to.
     fn replace_in_unit(&self, name: &str, before: &Holder, wait: Duration) -> Result<Report, Failure> {
-        self.wish(before, Farewell::HandOver).map_err(Failure::Unchanged)?;
+        wish(before, Farewell::HandOver).map_err(Failure::Unchanged)?;
         let restarted = unit::systemctl(&["restart", name]);
         let found = match restarted {
             Ok(()) => self.await_successor(before, wait),
@@ -107,12 +107,9 @@ impl System {
         let (Started::New(report) | Started::Already(report)) = started;
         let start = Instant::now();
         while start.elapsed() < SETTLES_IN {
-            let now = Report::read(&self.places().daemon_report());
-            let is_there = is_alive(&report.process) || longhaul_exec::started_ticks().is_none();
-            let is_well = now.is_some_and(|now| {
-                now.process == report.process && matches!(now.stage, Stage::Healthy | Stage::Starting)
-            });
-            if !is_there || !is_well {
+            let status = self.daemon_status();
+            let is_same = status.report.as_ref().is_some_and(|now| now.process == report.process);
+            if !is_same || !status.is_healthy() {
                 let (how, lines) = ("was healthy and then was not".to_owned(), String::new());
                 return Err(LifecycleError::EndedEarly { how, log: self.places().daemon_log(), lines }.into());
             }

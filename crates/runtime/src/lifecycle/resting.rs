@@ -109,3 +109,6 @@ pub(super) fn rest(system: &System, mut farewell: impl FnMut() -> Farewell) -> R
     }
     Ok(Rested::of(runners))
 }
+
+#[cfg(test)]
+mod tests;

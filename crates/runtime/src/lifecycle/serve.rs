@@ -97,8 +97,10 @@ pub fn serve(settings: &Settings, version: &'static str, start: StartServing) ->
     let notifier = Notifier::of(|name| system.variable(name.as_ref()));
     let mut daemon = Daemon::announced(&system, notifier, process.clone(), version)?;
     commands.service_started(process, version)?;
-    let running = Loop::start(start(System::new(settings.clone()))?);
-    let ended = daemon.keep(&running).map(|farewell| daemon.part(&running, farewell));
+    let ended = start(System::new(settings.clone())).and_then(|served| {
+        let running = Loop::start(served);
+        daemon.keep(&running).map(|farewell| daemon.part(&running, farewell))
+    });
     let because = match &ended {
         Ok(ended) => ended.farewell.in_words().to_owned(),
         Err(error) => error.to_string(),

@@ -52,7 +52,7 @@ impl System {
     /// they may ask is for the caller to know.
     pub fn ask_daemon_to_end(&self, farewell: Farewell) -> Result<bool, Error> {
         let Some(holder) = self.daemon_to_end()? else { return Ok(false) };
-        self.wish(&holder, farewell)?;
+        wish(&holder, farewell)?;
         longhaul_exec::ask(holder.process.process, holder.process.started, Plea::End);
         Ok(true)
     }
@@ -78,7 +78,7 @@ impl System {
 
     /// Has a daemon end in this way. Says whether it had to be killed.
     pub(super) fn have_end(&self, holder: &Holder, farewell: Farewell) -> Result<bool, Error> {
-        self.wish(holder, farewell)?;
+        wish(holder, farewell)?;
         let (process, started) = (holder.process.process, holder.process.started);
         longhaul_exec::ask(process, started, Plea::End);
         let start = Instant::now();
@@ -105,16 +105,16 @@ impl System {
         Ok(was_killed)
     }
 
-    /// Puts down how a daemon is to end, where it looks when it is woken.
-    pub(super) fn wish(&self, holder: &Holder, farewell: Farewell) -> Result<(), Error> {
-        let (of, by, at) = (holder.process.clone(), terminal::user_name(), SystemClock.now());
-        Wish { of, farewell, by, at }.write(&holder.run.join("daemon.wish.json"))
-    }
-
     /// Takes away what a daemon that died left, unless somebody serves by now.
     fn clear_after_dead(&self) {
         for path in self.stale_daemon_files() {
             let _ = fs::remove_file(path);
         }
     }
+}
+
+/// Puts down how a daemon is to end, where it looks when it is woken.
+pub(super) fn wish(holder: &Holder, farewell: Farewell) -> Result<(), Error> {
+    let (of, by, at) = (holder.process.clone(), terminal::user_name(), SystemClock.now());
+    Wish { of, farewell, by, at }.write(&holder.run.join("daemon.wish.json"))
 }

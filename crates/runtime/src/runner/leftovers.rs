@@ -32,7 +32,7 @@ impl SessionLabel {
     }
 
     /// What a runner carries. It has no epoch yet when it is started.
-    pub(super) fn of_runner(&self) -> String {
+    pub(crate) fn of_runner(&self) -> String {
         self.0.clone()
     }
 

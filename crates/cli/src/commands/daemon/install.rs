@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     };
     context.output.say(&said);
     let enabled = match manager {
-        Manager::Systemd => enable(context, &file),
+        Manager::Systemd => Some(enable(context, &file)),
         Manager::Launchd => {
             context.output.say(&format!("load it with `launchctl bootstrap gui/$(id -u) {path}`"));
             None
@@ -80,7 +80,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
 }
 
 /// A manager that cannot be asked here is told of, and is no reason to take the unit away.
-fn enable(context: &Context, file: &UnitFile) -> Option<bool> {
+fn enable(context: &Context, file: &UnitFile) -> bool {
     let asked = unit::systemctl(&["daemon-reload"]).and_then(|()| unit::systemctl(&["enable", &file.name]));
     let UnitFile { name, .. } = file;
     match asked {
@@ -88,13 +88,13 @@ fn enable(context: &Context, file: &UnitFile) -> Option<bool> {
             context.output.say(&format!(
                 "it starts with your session; `systemctl --user start {name}` starts it now, `loginctl enable-linger` has it go on after you log out"
             ));
-            Some(true)
+            true
         }
         Err(error) => {
             context.output.say(&format!(
                 "systemd was not told: {error}; run `systemctl --user daemon-reload` and `systemctl --user enable --now {name}` where it runs"
             ));
-            Some(false)
+            false
         }
     }
 }

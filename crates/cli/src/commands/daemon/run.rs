@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         return Ok(ExitCode::SUCCESS);
     }
     context.output.say(&format!(
-        "longhaul {} serves as process {}",
+        "longhaul {} starts as process {}",
         env!("CARGO_PKG_VERSION"),
         std::process::id()
     ));

@@ -77,7 +77,7 @@ fn a_run_tells_the_collector_of_its_environment_as_a_tree_with_what_models_bille
             "invoke_workflow" => assert_eq!(span.parent_span_id, [0; 0]),
             "invoke_agent" => assert!(by_id[&span.parent_span_id[..]].name.starts_with("invoke_workflow")),
             "chat" | "execute_tool" => {
-                assert!(by_id[&span.parent_span_id[..]].name.starts_with("invoke_agent"))
+                assert!(by_id[&span.parent_span_id[..]].name.starts_with("invoke_agent"));
             }
             _ => {}
         }
@@ -88,6 +88,7 @@ fn a_run_tells_the_collector_of_its_environment_as_a_tree_with_what_models_bille
     assert!(!has("fix it") && !has("It is inverted.") && !has("login.sh"));
     assert!(has(told["sessionId"].as_str().unwrap()));
     let tally = world.server.tally();
+    collector.wait_for_sums("gen_ai.client.token.usage", 8);
     let sums: BTreeMap<String, (u64, u64)> = collector
         .sums("gen_ai.client.token.usage")
         .into_iter()

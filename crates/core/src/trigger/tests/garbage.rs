@@ -1,3 +1,5 @@
+//! Whatever comes in, nothing panics and nothing begins by chance.
+
 use longhaul_events::Timestamp;
 use proptest::prelude::*;
 

@@ -1,3 +1,5 @@
+//! What becomes of a request.
+
 use hmac::{Hmac, KeyInit, Mac};
 use longhaul_events::Timestamp;
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! The templates are right as they are.
+
 use std::collections::BTreeSet;
 
 use super::*;

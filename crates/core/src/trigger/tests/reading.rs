@@ -1,3 +1,5 @@
+//! What a file says, and what is wrong with it.
+
 use super::*;
 use crate::schedule::{CatchUp, Cron, Overlap, Zone};
 

@@ -1,3 +1,5 @@
+//! Signatures, with the examples of those who made up the schemes.
+
 use longhaul_events::Timestamp;
 
 use super::super::signature::{Check, verify};

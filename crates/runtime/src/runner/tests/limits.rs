@@ -1,7 +1,7 @@
 //! What a session may use, and how long nothing may be heard.
 
 use longhaul_core::session::NewBudget;
-use longhaul_events::{Caps, TurnFault};
+use longhaul_events::{AgentAct, Caps, TurnFault};
 
 use super::*;
 use crate::worktrees::SetUp;
@@ -231,11 +231,21 @@ fn a_call_that_is_not_heard_of_is_ended_and_the_session_is_not() {
 
 #[test]
 fn where_earlier_runs_needed_longer_calls_a_call_may_be_silent_for_longer() {
-    let slow = THIRSTY.replace("read: { path: login.sh }", "bash: { command: sleep 0.6 }");
     let home = Home::new();
     let system = home.system();
+    let commands = system.commands().unwrap();
+    let took_long = AgentAct::Observed {
+        turn: 1,
+        tool: "bash".to_owned(),
+        title: "make".to_owned(),
+        outcome: CallOutcome::Done,
+        ms: 600,
+    };
     for _ in 0..5 {
-        let id = home.assigned(&slow);
+        let id = home.assigned(THIRSTY);
+        let epoch = commands.take_driver(id, &this_process(), LEASE_MS).unwrap();
+        commands.act(id, epoch, std::slice::from_ref(&took_long)).unwrap();
+        commands.release_driver(id, epoch).unwrap();
         run_work(&system, id).unwrap();
         assert!(home.is_complete(id));
     }

@@ -197,3 +197,32 @@ fn what_was_just_said_is_heard_before_the_step_is_given_up() {
     assert_eq!(second, Heard::Nothing);
     assert!(matches!(commands.load_session(id).unwrap().at, At::Parked(_)));
 }
+
+#[test]
+fn what_is_told_at_a_gate_is_heard_once_at_the_step_after_it() {
+    let home = Home::new();
+    home.write_workflow(
+        "steps:\n  - { id: look, prompt: Look. }\n  - { id: ask, gate: { by: person, question: 'Go on?' } }\n  - { id: change, prompt: Change it. }\n  - { id: tell, prompt: Tell. }\n",
+    );
+    let id = home.assigned("cassette: 1\nturns: []\n");
+    drive(&home, &mut Listener { home: &home, id, told_in: 9, reads: 0, heard: Vec::new() });
+    let commands = home.system().commands().unwrap();
+    let session = commands.load_session(id).unwrap();
+    let At::Gate(gate) = session.at else { panic!("{:?}", session.at) };
+    commands.steer(id, "now", "ada").unwrap_err();
+    commands.tell_session(id, "the other file", "ada").unwrap();
+    assert!(
+        matches!(commands.load_session(id).unwrap().at, At::Gate(_)),
+        "nothing that is told opens a gate"
+    );
+    commands.release_driver(id, session.lease.unwrap().epoch).unwrap();
+    let (verdict, channel) = (longhaul_events::Verdict::Approved, longhaul_events::Channel::Terminal);
+    let (by, words) = ("ada".to_owned(), "yes".to_owned());
+    commands
+        .answer_gate(&crate::AnswerGate { session: id, gate: gate.gate, verdict, by, channel, words })
+        .unwrap();
+    let mut agent = Listener { home: &home, id, told_in: 9, reads: 0, heard: Vec::new() };
+    drive(&home, &mut agent);
+    drive(&home, &mut agent);
+    assert_eq!(agent.heard, [vec!["the other file".to_owned()], Vec::new()]);
+}

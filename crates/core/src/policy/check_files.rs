@@ -1,0 +1,122 @@
+//! Which changed files decide what a check comes to: those that a command names, and those that lie beside them.
+//!
+//! Whoever writes one of them writes a part of the verdict. So a person looks, whatever the check says.
+
+use super::{glob, protected};
+
+/// What stands between the words of a shell.
+const BETWEEN: &str = " \t\n;&|()<>{}`\"'=,";
+
+/// The words of a command, and those inside of them: `sh -c "sh tests/run.sh"` names a file too.
+pub fn words(command: &[String]) -> Vec<&str> {
+    let mut words: Vec<&str> = Vec::new();
+    for word in command {
+        words.push(word);
+        words.extend(word.split(|letter| BETWEEN.contains(letter)).filter(|part| !part.is_empty()));
+    }
+    words
+}
+
+/// The changed paths that a person has to look at. `read` gives the text of a file as it was before the change.
+pub fn touched<'p>(
+    commands: &[&[String]],
+    changed: &[&'p str],
+    read: &dyn Fn(&str) -> Option<String>,
+) -> Vec<&'p str> {
+    let named: Vec<String> = commands.iter().flat_map(|command| words(command)).filter_map(plain).collect();
+    let is_touched = |path: &str| {
+        named.iter().any(|name| {
+            if path == name || path.ends_with(&format!("/{name}")) {
+                return true;
+            }
+            // What names dependencies or steps says where the code lies, not where the checks do.
+            if is_manifest(name) {
+                return false;
+            }
+            match name.rsplit_once('/') {
+                Some((folder, _)) => {
+                    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+                        && read(name).is_some()
+                }
+                // Everything lies beside a file at the top; what it speaks of is meant.
+                None => !path.contains('/') && read(name).is_some_and(|text| text.contains(path)),
+            }
+        })
+    };
+    let mut found: Vec<&str> = changed.iter().copied().filter(|path| is_touched(path)).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// Without `./` and `..`, as git names a path; nothing that begins elsewhere.
+fn plain(word: &str) -> Option<String> {
+    if word.starts_with(['/', '-']) {
+        return None;
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in word.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("/"))
+}
+
+fn is_manifest(path: &str) -> bool {
+    let path = path.to_lowercase();
+    let groups = [&protected::DEPENDENCIES, &protected::CHECKS];
+    groups.iter().flat_map(|group| group.patterns).any(|pattern| glob::fits(pattern, &path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(command: &[&str], changed: &[&str]) -> Vec<String> {
+        let command: Vec<String> = command.iter().map(ToString::to_string).collect();
+        let read = |path: &str| match path {
+            "tests/run.sh" | "tests/deep/one.py" => {
+                Some("set -eu\n. \"$(dirname \"$0\")/lib.sh\"\n".to_owned())
+            }
+            "check.sh" => Some(". ./helper.sh\nsh src/a.sh\n".to_owned()),
+            "crates/a/Cargo.toml" => Some("[package]\n".to_owned()),
+            _ => None,
+        };
+        touched(&[&command], changed, &read).into_iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn what_a_command_names_is_seen_wherever_it_names_it() {
+        let changed = ["tests/run.sh", "src/a.sh"];
+        for command in [
+            &["sh", "tests/run.sh"][..],
+            &["sh", "./tests/run.sh"],
+            &["sh", "-c", "sh tests/run.sh"],
+            &["bash", "-lc", "set -e; cd . && CI=1 sh ./tests/run.sh|cat"],
+            &["env", "SCRIPT=tests/run.sh", "sh", "-c", "sh \"$SCRIPT\""],
+            &["sh", "-c", "cd src/../tests && sh run.sh"],
+        ] {
+            assert_eq!(found(command, &changed), ["tests/run.sh"], "{command:?}");
+        }
+        assert_eq!(found(&["cargo", "test"], &changed), [""; 0]);
+        assert_eq!(found(&["sh", "/usr/bin/src/a.sh"], &changed), [""; 0]);
+        // In the folder of a step.
+        assert_eq!(found(&["sh", "tests/run.sh"], &["web/tests/run.sh"]), ["web/tests/run.sh"]);
+    }
+
+    #[test]
+    fn what_lies_beside_a_script_or_below_its_folder_counts_with_it() {
+        let run = &["sh", "tests/run.sh"];
+        assert_eq!(found(run, &["tests/lib.sh", "src/tests/x.sh", "testsuite/y.sh"]), ["tests/lib.sh"]);
+        assert_eq!(found(run, &["tests/deep/more.sh"]), ["tests/deep/more.sh"]);
+        // A folder is no script, nor is what says where the code lies.
+        assert_eq!(found(&["pytest", "tests/unit"], &["tests/unit/test_a.py"]), [""; 0]);
+        let cargo = &["cargo", "test", "--manifest-path", "crates/a/Cargo.toml"];
+        assert_eq!(found(cargo, &["crates/a/src/lib.rs"]), [""; 0]);
+        // At the top, where all lies beside it, what it speaks of.
+        assert_eq!(found(&["sh", "check.sh"], &["README.md", "helper.sh", "src/a.sh"]), ["helper.sh"]);
+    }
+}
