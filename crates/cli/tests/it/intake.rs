@@ -119,7 +119,10 @@ fn heavy_a_burst_to_a_daemon_that_is_killed_in_the_middle_opens_exactly_the_righ
                         match world.send(&body, &sign) {
                             // Nobody there, cut off, or told to come again: it was not acknowledged.
                             None | Some(503) => {
-                                assert!(began.elapsed() < Duration::from_secs(120), "delivery {n} is never taken");
+                                assert!(
+                                    began.elapsed() < Duration::from_secs(120),
+                                    "delivery {n} is never taken"
+                                );
                                 std::thread::yield_now();
                             }
                             Some(status) => break status,
@@ -148,7 +151,8 @@ fn heavy_a_burst_to_a_daemon_that_is_killed_in_the_middle_opens_exactly_the_righ
     let wanted: BTreeSet<String> =
         (0..many).filter(|n| !is_forged(*n)).map(|n| format!("Do {}", about(n))).collect();
     let tasks = world.tasks();
-    let goals: BTreeSet<String> = tasks.iter().map(|task| task["goal"].as_str().unwrap().to_owned()).collect();
+    let goals: BTreeSet<String> =
+        tasks.iter().map(|task| task["goal"].as_str().unwrap().to_owned()).collect();
     assert_eq!((tasks.len(), &goals), (wanted.len(), &wanted), "none is missing, none is there twice");
     processes::terminate(daemon.id());
     assert!(daemon.wait().unwrap().success());
@@ -159,13 +163,18 @@ fn heavy_a_burst_to_a_daemon_that_is_killed_in_the_middle_opens_exactly_the_righ
 #[test]
 fn a_trigger_is_fired_by_hand_and_its_history_is_listed() {
     let world = World::new();
-    let fired = one(&world.home.run(&["trigger", "fire", "project/hook", "--goal", "by hand", "--json"]).go().succeeded());
+    let fired = one(&world
+        .home
+        .run(&["trigger", "fire", "project/hook", "--goal", "by hand", "--json"])
+        .go()
+        .succeeded());
     assert_eq!((&fired["state"], &fired["goal"]), (&"queued".into(), &"by hand".into()));
     let rows = world.home.longhaul(&["trigger", "list", "--all", "--json"]).succeeded().rows();
     assert_eq!((&rows[0]["tasks"], &rows[0]["last_task"]), (&1.into(), &fired["id"]));
     let needs = world.home.run(&["trigger", "fire", "hook"]).inside("project").go();
     assert!(needs.code == Some(2) && needs.stderr.contains("--goal"), "{needs}");
-    let agent = world.home.run(&["trigger", "fire", "hook", "--goal", "x"]).variable("LONGHAUL_SESSION", "s-1").go();
+    let agent =
+        world.home.run(&["trigger", "fire", "hook", "--goal", "x"]).variable("LONGHAUL_SESSION", "s-1").go();
     assert!(agent.code == Some(3) && agent.stderr.contains("E0303"), "{agent}");
 }
 

@@ -30,11 +30,19 @@ fn word<'a>(value: &'a Value, key: &str) -> &'a str {
 #[test]
 fn a_task_waits_with_its_orders_until_a_daemon_is_there() {
     let home = prepared(CASSETTE);
-    let first = add(&home, "mend the login", &["--priority", "high", "--deadline", "2d", "--scope", "src/**"]);
-    let second = add(&home, "then the logout", &["--after", word(&first, "id"), "--from-outside", "--max-attempts", "1"]);
+    let first =
+        add(&home, "mend the login", &["--priority", "high", "--deadline", "2d", "--scope", "src/**"]);
+    let second = add(
+        &home,
+        "then the logout",
+        &["--after", word(&first, "id"), "--from-outside", "--max-attempts", "1"],
+    );
     assert_eq!((word(&first, "state"), word(&first, "priority")), ("queued", "high"));
     let rows = listed(&home);
-    assert_eq!(rows.iter().map(|row| word(row, "id")).collect::<Vec<_>>(), [word(&first, "id"), word(&second, "id")]);
+    assert_eq!(
+        rows.iter().map(|row| word(row, "id")).collect::<Vec<_>>(),
+        [word(&first, "id"), word(&second, "id")]
+    );
     assert_eq!((word(&rows[0], "waits_for"), word(&rows[0], "source")), ("daemon", "cli"));
     let shown = queue(&home, &["list"]).succeeded();
     assert!(shown.stdout.contains("no daemon runs; `longhaul daemon start` starts one"), "{shown}");
@@ -51,8 +59,14 @@ fn what_could_never_start_is_refused_when_it_is_put_in() {
         (vec!["add", "x", "--pipeline", "team.none"], "team.none"),
         (vec!["add", "x", "--pipeline", "team.fix"], "nobody is named to do it"),
         (vec!["add", "x", "--pipeline", "team.fix", "--cassette", "none.yml"], "none.yml"),
-        (vec!["add", "x", "--pipeline", "team.fix", "--cassette", "../run.yml", "--after", "t-none"], "t-none"),
-        (vec!["add", "x", "--pipeline", "team.fix", "--cassette", "../run.yml", "--max-attempts", "0"], "from 1 to 50"),
+        (
+            vec!["add", "x", "--pipeline", "team.fix", "--cassette", "../run.yml", "--after", "t-none"],
+            "t-none",
+        ),
+        (
+            vec!["add", "x", "--pipeline", "team.fix", "--cassette", "../run.yml", "--max-attempts", "0"],
+            "from 1 to 50",
+        ),
         (vec!["add", "x", "--pipeline", "team.fix", "--cassette", "../run.yml", "--deadline", "soon"], "2d"),
     ] {
         let refused = queue(&home, &words);
@@ -93,7 +107,10 @@ fn a_person_orders_pauses_and_clears_the_queue_and_an_agent_only_looks() {
     queue(&home, &["rm", word(&first, "id"), "--because", "done by hand"]).succeeded();
     assert_eq!(listed(&home).iter().map(|row| word(row, "id")).collect::<Vec<_>>(), [word(&second, "id")]);
     let gone = queue(&home, &["rm", word(&first, "id")]);
-    assert!(gone.code == Some(3) && gone.stderr.contains("does not wait in the queue, it is cancelled"), "{gone}");
+    assert!(
+        gone.code == Some(3) && gone.stderr.contains("does not wait in the queue, it is cancelled"),
+        "{gone}"
+    );
     home.run(&["task", "retry", word(&first, "id")]).inside("repo").go().succeeded();
     assert_eq!(listed(&home).len(), 2, "what is wanted again waits again");
 }
