@@ -12,17 +12,23 @@ mod progress;
 mod step;
 mod usage;
 mod words;
+mod worked;
 
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::panic;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory as _, Parser as _};
 use longhaul_runtime::sandbox;
+use longhaul_runtime::types::closest;
 
 use crate::commands::Cli;
 use crate::context::Context;
+
+/// How a session's own process is started.
+const OWN_VERB: &str = "runner";
 
 /// What a bug exits with.
 const BUG: u8 = 70;
@@ -44,6 +50,7 @@ fn run(arguments: &[OsString]) -> ExitCode {
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,
         Err(answer) => {
+            let answer = for_people(answer);
             let exit = u8::try_from(answer.exit_code()).unwrap_or(BUG);
             if answer.use_stderr() && asks_for_json(arguments) {
                 error::report_usage(&answer.render().to_string(), exit);
@@ -65,6 +72,26 @@ fn run(arguments: &[OsString]) -> ExitCode {
         Err(error) if context.output.is_closed() && error.is_broken_pipe() => ExitCode::SUCCESS,
         Err(error) => error.report(&context.output),
     }
+}
+
+/// What only our own processes call is nothing to suggest.
+fn for_people(mut answer: clap::Error) -> clap::Error {
+    let Some(ContextValue::Strings(mut suggested)) = answer.remove(ContextKind::SuggestedSubcommand) else {
+        return answer;
+    };
+    suggested.retain(|verb| verb != OWN_VERB);
+    // The nearest verb for people was behind it.
+    if suggested.is_empty() {
+        let wanted = answer.get(ContextKind::InvalidSubcommand).map(ToString::to_string).unwrap_or_default();
+        let verbs = Cli::command();
+        let verbs: Vec<&str> =
+            verbs.get_subcommands().map(clap::Command::get_name).filter(|verb| *verb != OWN_VERB).collect();
+        suggested.extend(closest(&wanted, verbs.iter().copied()).map(str::to_owned));
+    }
+    if !suggested.is_empty() {
+        answer.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(suggested));
+    }
+    answer
 }
 
 /// Scripts ask this often, so it is answered before anything is built.

@@ -199,6 +199,14 @@ impl<R: Row> Table<'_, R> {
     }
 }
 
+/// So much of a text as there is room for; where something is missing, it says so.
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,6 @@
 //! What a session that an agent of ours does has used, and what it may use.
 
+use longhaul_runtime::TaskView;
 use longhaul_runtime::types::{Caps, DrivenRow, show_count, show_duration, show_money};
 use serde::Serialize;
 
@@ -11,6 +12,9 @@ use crate::output::count;
 pub(crate) struct Usage {
     used: Used,
     budget: Option<Caps>,
+    /// How many sessions used it together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sessions: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -34,7 +38,24 @@ impl Usage {
             time_ms: row.clock.ms(),
             money_micros: spent.money_micros,
         };
-        Some(Self { used, budget: row.caps })
+        Some(Self { used, budget: row.caps, sessions: None })
+    }
+
+    /// What all sessions of a task used, where its newest root is this one and led to others.
+    pub(crate) fn of_task(row: &DrivenRow, view: &TaskView) -> Option<Self> {
+        let own = Self::of(row)?;
+        if view.sessions.len() < 2 {
+            return Some(own);
+        }
+        let spent = view.spent;
+        let used = Used {
+            turns: spent.turns,
+            input: spent.tokens.input,
+            output: spent.tokens.output,
+            money_micros: spent.money_micros,
+            ..own.used
+        };
+        Some(Self { used, sessions: Some(view.sessions.len() as u64), ..own })
     }
 
     /// In one line.
@@ -44,6 +65,14 @@ impl Usage {
             Some(cap) => format!("{used} of {cap}"),
             None => used,
         };
+        if let Some(sessions) = self.sessions {
+            // All other caps are those of one session.
+            let money =
+                of(show_money(money_micros), self.budget.map(|caps| show_money(caps.task_money_micros)));
+            let (turns, sessions) = (count(turns, "turn"), count(sessions, "session"));
+            let tokens = show_count(input.saturating_add(output));
+            return format!("used {turns}, {tokens} tokens, {money} in {sessions}");
+        }
         let caps = self.budget.as_ref();
         let tokens = show_count(input.saturating_add(output));
         let time = show_duration(time_ms / 1000 * 1000).replace("0ms", "0s");

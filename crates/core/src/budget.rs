@@ -218,11 +218,23 @@ pub fn changed(caps: Caps, text: &str) -> Result<Caps, Error> {
     Ok(caps)
 }
 
+/// The same for whoever starts a task: money that is given for it is for all of it together.
+pub fn changed_for_task(caps: Caps, text: &str) -> Result<Caps, Error> {
+    let caps = changed(caps, text)?;
+    Ok(if gives_money(text) { Caps { task_money_micros: caps.money_micros, ..caps } } else { caps })
+}
+
+/// Whether a cap on money is among those that are given.
+pub fn gives_money(text: &str) -> bool {
+    text.split(',').filter_map(|part| part.split_once('=')).any(|(name, _)| name.trim() == "money")
+}
+
 /// A cap as people write it. There is no word for none: whoever wants much says how much.
 pub fn amount(name: &str, text: &str) -> Result<u64, String> {
     let (amount, large) = match name {
         "time" => (parse_duration_ms(text), "52w"),
         "money" => (parse_money_micros(text), "1000usd"),
+        "turns" => (parse_count(text), "1000"),
         _ => (parse_count(text), "1000M"),
     };
     match amount {

@@ -358,7 +358,7 @@ pub struct Config {
     /// What a task needs before the daemon starts it.
     pub governance: Governance,
     /// Where the daemon takes requests; none for nowhere.
-    pub listen: Option<std::net::SocketAddr>,
+    pub listen: Option<String>,
     /// How the queue is worked off.
     pub queue: QueueConfig,
     pub retention_blobs_ms: u64,

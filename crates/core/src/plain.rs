@@ -93,7 +93,7 @@ mod tests {
             ("Pay 3usd for 20 seats (soon)!", "Pay … for 20 seats (soon)!"),
             ("Use `core::login` --force A=b", "Use …"),
             ("Größe der Überschrift ändern", "Größe der Überschrift ändern"),
-            ("/home/ada/secret", "an untitled task"),
+            ("/srv/ada/secret", "an untitled task"),
             ("deadbeefcafe0123", "an untitled task"),
         ] {
             assert_eq!(public_title(title), shown);

@@ -133,6 +133,7 @@ impl Progress {
                 self.set(*node, StepState::AtWork, at);
                 self.now = self.thinking(*node);
             }
+            SessionEvent::Decided { step, .. } => self.decide(step, at),
             SessionEvent::StepFinished { node, .. } => self.set(*node, StepState::Done, at),
             SessionEvent::WorkFinished { work, .. } => self.set(*work, StepState::Done, at),
             SessionEvent::GateAnswered { gate, .. } => self.set(*gate, StepState::Done, at),
@@ -156,7 +157,6 @@ impl Progress {
             | SessionEvent::Forked { .. }
             | SessionEvent::VarsChanged { .. }
             | SessionEvent::WayChosen { .. }
-            | SessionEvent::Decided { .. }
             | SessionEvent::LoopExhausted { .. }
             | SessionEvent::WorkStarted { .. }
             | SessionEvent::GateExpired { .. }
@@ -236,6 +236,15 @@ impl Progress {
         }
         reached.since = Some(at);
         reached.state = state;
+    }
+
+    /// A policy is asked and has answered at one moment.
+    fn decide(&mut self, step: &StepId, at: Timestamp) {
+        let Some(place) = self.steps.iter().position(|known| known.step == *step) else { return };
+        pass_over(&mut self.steps[..place]);
+        let decided = &mut self.steps[place];
+        decided.visits += 1;
+        (decided.state, decided.since) = (StepState::Done, Some(at));
     }
 
     /// All of the workflow is done. A follow-up is no part of it.

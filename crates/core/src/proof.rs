@@ -18,7 +18,7 @@ use serde_json::Value;
 pub use assemble::{Record, assemble};
 pub use carried::carried;
 pub use judge::{Unfit, read};
-pub use render::{markdown, text};
+pub use render::{REHEARSAL, markdown, text};
 pub use sources::Sources;
 pub use statement::{PREDICATE_TYPE, STATEMENT_TYPE, statement};
 
@@ -38,6 +38,9 @@ pub struct Proof {
     /// The root session of the task.
     pub session: String,
     pub goal: String,
+    /// Whoever did the work and the reviews only played a script.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rehearsal: bool,
     /// The commit that the work began at.
     pub start: String,
     /// The commit that the change was merged into for the checks.

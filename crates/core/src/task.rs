@@ -196,6 +196,10 @@ pub enum Rejection {
     Completed { task: TaskId },
     #[error("task {task} is over: {how}; `longhaul task retry {task}` tries it again")]
     Over { task: TaskId, how: String },
+    #[error(
+        "task {task} is completed, so there is nothing to end; `longhaul task show {task}` tells what it came to"
+    )]
+    NothingToEnd { task: TaskId },
     #[error("what task {task} is doing is not in this log, so nothing can be done with it here")]
     NotHere { task: TaskId },
     #[error("task {task} is over ({how}), and nobody works on it who could hear it")]
@@ -420,6 +424,7 @@ impl Task {
                     }
                     // Whoever said so before may have died before all sessions were ended.
                     TaskState::Ending => Ok(Vec::new()),
+                    TaskState::Over(Outcome::Completed { .. }) => Err(Rejection::NothingToEnd { task }),
                     TaskState::Over(outcome) => Err(Rejection::Over { task, how: outcome.to_string() }),
                     TaskState::NotHere => Err(Rejection::NotHere { task }),
                 }

@@ -23,6 +23,11 @@ pub fn catch_terminations() {
     imp::catch(imp::TERMINATION);
 }
 
+/// The same for all that asks a process to end: an interrupt, a request, and a terminal that goes, which counts as one.
+pub fn catch_endings() {
+    [imp::INTERRUPT, imp::TERMINATION, imp::HANGUP].into_iter().for_each(imp::catch);
+}
+
 /// How often this process was asked to end since that is caught.
 pub fn terminations() -> u32 {
     TERMINATIONS.load(Ordering::Relaxed)
@@ -48,6 +53,7 @@ mod imp {
 
     pub(super) const INTERRUPT: libc::c_int = libc::SIGINT;
     pub(super) const TERMINATION: libc::c_int = libc::SIGTERM;
+    pub(super) const HANGUP: libc::c_int = libc::SIGHUP;
 
     /// What a handler writes to, so that whoever waits wakes; none before somebody catches.
     static WAKE: AtomicI32 = AtomicI32::new(-1);
@@ -110,6 +116,7 @@ mod imp {
 mod imp {
     pub(super) const INTERRUPT: i32 = 2;
     pub(super) const TERMINATION: i32 = 15;
+    pub(super) const HANGUP: i32 = 1;
 
     /// Elsewhere a signal ends this process, and what it had begun goes on by its lease.
     pub(super) const fn catch(_signal: i32) {}

@@ -41,7 +41,9 @@ mod tree;
 
 pub use captured::{Captured, EDGE_BYTES};
 pub use error::Error;
-pub use interrupt::{catch_interrupts, catch_terminations, interrupts, terminations, wait_for_signal};
+pub use interrupt::{
+    catch_endings, catch_interrupts, catch_terminations, interrupts, terminations, wait_for_signal,
+};
 pub use labelled::{Labelled, end_labelled, labelled};
 pub use program::{Environment, Program, Stdin};
 pub use running::{

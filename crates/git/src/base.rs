@@ -71,6 +71,45 @@ pub fn secure_base(main: &Repository, session: &str, wanted: Option<&str>) -> Re
     Ok(base)
 }
 
+/// Whether there is a base to start from, as far as that is known without asking a remote.
+pub fn base_may_be_there(main: &Repository, wanted: Option<&str>) -> Result<(), Error> {
+    match (remote(main)?, wanted) {
+        (Some(_), _) => Ok(()),
+        (None, Some(branch)) => local(main, branch).map(drop),
+        (None, None) => local(main, &default_branch(main, None)?).map(drop),
+    }
+}
+
+/// What somebody has here that a base does not have.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LeftHere {
+    /// Below a branch, or below what is checked out.
+    pub commits: u64,
+    /// Changed or new in the checkout, and not committed.
+    pub files: u64,
+}
+
+/// Counts what a session that starts from a base does not see of what is here: of a branch, else of what is checked out.
+pub fn left_here(main: &Repository, base: &ObjectId, branch: Option<&str>) -> Result<LeftHere, Error> {
+    let tip = branch.map_or_else(|| "HEAD".to_owned(), |branch| format!("refs/heads/{branch}"));
+    let commits = match resolve(main, &tip) {
+        Ok(tip) => {
+            let counting = ["rev-list", "--count", &format!("{base}..{tip}")];
+            Git::in_repository(main).args(counting).run()?.line()?.trim().parse().unwrap_or(0)
+        }
+        Err(_) => 0,
+    };
+    let Some(checkout) = main.checkout.as_ref().or(main.main_checkout.as_ref()) else {
+        return Ok(LeftHere { commits, files: 0 });
+    };
+    let looking = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"];
+    let git = Git::in_repository(main).directory(checkout).variable("GIT_WORK_TREE", checkout);
+    let answer =
+        git.variable("GIT_OPTIONAL_LOCKS", "0").args(looking).answer_limit_bytes(LIST_LIMIT_BYTES).run()?;
+    let files = answer.succeeded()?.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()).count();
+    Ok(LeftHere { commits, files: files as u64 })
+}
+
 /// Keeps a commit alive for a session that starts from exactly that one, as another did before.
 pub fn secure_commit(main: &Repository, session: &str, branch: &str, commit: &str) -> Result<Base, Error> {
     let kept = base_ref(session)?;

@@ -4,6 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::Version;
+
 /// What can go wrong when asking git.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -74,8 +76,11 @@ pub enum Error {
     )]
     SigningFailed { message: String },
 
-    #[error("`{needed}` needs git {version} or later; install a newer git")]
-    GitOlderThan { needed: &'static str, version: &'static str },
+    #[error(
+        "{needed} need git {version} or later, and {} is {found}; install a newer git, or put one first on the `PATH`",
+        .path.as_ref().map_or_else(|| "the git that was found".to_owned(), |path| format!("`{}`", path.display()))
+    )]
+    GitOlderThan { needed: &'static str, version: &'static str, found: Version, path: Option<PathBuf> },
 
     #[error("`{}` is there already; remove it or choose another place", .path.display())]
     CheckoutExists { path: PathBuf },

@@ -22,7 +22,9 @@ mod snapshot;
 mod version;
 mod whereabouts;
 
-pub use base::{Base, Freshness, base_ref, parting, secure_base, secure_commit};
+pub use base::{
+    Base, Freshness, LeftHere, base_may_be_there, base_ref, left_here, parting, secure_base, secure_commit,
+};
 pub use checkout::{Checkout, CheckoutKind, Lock, NewCheckout, discard};
 pub use clean::{Fate, Stays};
 pub use create::{NewRepository, create, diff_of_branch, tree_of_branch};

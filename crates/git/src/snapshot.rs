@@ -81,7 +81,8 @@ pub enum News {
 pub fn can_be_taken() -> Result<Version, Error> {
     let found = version()?;
     if found < NEEDED {
-        return Err(Error::GitOlderThan { needed: "snapshots", version: "2.41" });
+        let path = crate::version::program();
+        return Err(Error::GitOlderThan { needed: "snapshots", version: "2.41", found, path });
     }
     Ok(found)
 }

@@ -1,6 +1,7 @@
 //! Which git is installed.
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::Error;
 use crate::command::Git;
@@ -23,6 +24,12 @@ pub fn version() -> Result<Version, Error> {
         Some(version) => Ok(version),
         None => Err(answer.unknown()),
     }
+}
+
+/// The git that is asked, as far as the `PATH` tells.
+pub(crate) fn program() -> Option<PathBuf> {
+    let places = std::env::var_os("PATH")?;
+    std::env::split_paths(&places).map(|folder| folder.join("git")).find(|file| file.is_file())
 }
 
 impl fmt::Display for Version {

@@ -12,12 +12,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use longhaul_core::delivery::{
-    ChangeSeen, Consent, Done, End, MergedSeen, Next, ProofSeen, Seen, Wanted, consent, kept_by, next,
+    ChangeSeen, Consent, DeliverySettings, Done, End, MergedSeen, Next, ProofSeen, Seen, Wanted, consent,
+    kept_by, next,
 };
 use longhaul_core::workflow::step::Deliver;
 use longhaul_events::{DeliveryAct, Epoch, SessionId};
 use longhaul_forge::{Failure, Rule};
-use longhaul_git::{Joined, ObjectId};
+use longhaul_git::{Author, Joined, ObjectId};
 use serde_json::Value;
 
 use crate::commands::Commands;
@@ -291,6 +292,16 @@ impl<'a> Delivery<'a> {
         }
         Ok(receipt)
     }
+}
+
+/// In whose name is committed: as the settings say, else as git does.
+pub(crate) fn author(settings: &DeliverySettings, own: Option<&Author>) -> Option<Author> {
+    let chosen = |text: &str, own: Option<&String>| {
+        if text.is_empty() { own.cloned() } else { Some(text.to_owned()) }
+    };
+    let name = chosen(&settings.name, own.map(|own| &own.name));
+    let email = chosen(&settings.email, own.map(|own| &own.email));
+    name.zip(email).map(|(name, email)| Author { name, email })
 }
 
 /// An act to be done once.

@@ -70,6 +70,7 @@ pub struct Demo {
 impl Demo {
     /// Makes all of it in an empty folder, and nothing outside of it.
     pub fn make(outside: &Settings, folder: &Path) -> Result<Self, Error> {
+        longhaul_git::snapshots_can_be_taken()?;
         let (project, home) = (folder.join("till"), folder.join("home"));
         let forge = LocalForge::make(&folder.join("forge.git"), BRANCH, LocalForge::OURS)?;
         for (name, text) in PROJECT {

@@ -6,6 +6,7 @@ mod repository;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use longhaul_core::config::{Config, SandboxConfig, SandboxLevel};
 use longhaul_core::retention::{Inventory, disk_warning};
@@ -17,6 +18,8 @@ use longhaul_core::workspace::TrustState;
 use longhaul_exec::sandbox::{Init, Wall, probe};
 use longhaul_store::views::SessionStatus;
 use longhaul_store::{Finding, StoreError, Verdict};
+
+use rustix::fs::Access;
 
 use crate::agents::AgentState;
 use crate::calendar::UsedUp;
@@ -114,6 +117,7 @@ pub(crate) fn checkup(system: &System, progress: &mut dyn Progress) -> Checkup {
         Err(error) => Some(from_error("configuration", error)),
     });
     diagnoses.extend(repository::repository(system));
+    diagnoses.extend(config.as_ref().ok().and_then(|config| repository::identity(system, config)));
     diagnoses.extend(agents(system, config.as_ref().ok()));
     match system.reader() {
         Ok(None) => {
@@ -134,9 +138,8 @@ fn git() -> Diagnosis {
     match longhaul_git::snapshots_can_be_taken() {
         Ok(version) => healthy("git", version.to_string()),
         Err(error @ longhaul_git::Error::GitOlderThan { .. }) => {
-            let remedy =
-                "install a newer git; until then `longhaul run` refuses to start, and all else works";
-            warning("git", error.to_string(), remedy)
+            let remedy = "install a newer git, or put one first on the `PATH`; until then `longhaul run` and `longhaul demo` refuse to start";
+            problem("git", error.to_string(), remedy)
         }
         Err(error) => from_error("git", &error.into()),
     }
@@ -212,7 +215,16 @@ fn limits(system: &System) -> Vec<Diagnosis> {
 fn folders(system: &System) -> Diagnosis {
     let data = &system.places().data;
     match fs::metadata(data) {
-        Err(_) => healthy("data directory", format!("`{}`, not made yet", data.display())),
+        Err(_) => match data.ancestors().find(|above| above.exists()) {
+            Some(above) if above.is_dir() && can_write(above) => {
+                healthy("data directory", format!("`{}`, not made yet", data.display()))
+            }
+            Some(_) | None => problem(
+                "data directory",
+                format!("`{}` cannot be made", data.display()),
+                "check the owner and permissions of the folder above it, or set `LONGHAUL_HOME` to one that you may write to",
+            ),
+        },
         Ok(found) if found.permissions().mode() & 0o077 != 0 => warning(
             "data directory",
             format!("others may look into `{}`", data.display()),
@@ -227,6 +239,10 @@ fn folders(system: &System) -> Diagnosis {
             ),
         },
     }
+}
+
+fn can_write(folder: &Path) -> bool {
+    rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
 /// Only what is wrong: a full disk shows as something else everywhere.

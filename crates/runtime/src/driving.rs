@@ -5,16 +5,21 @@ mod setting_off;
 use std::time::{Duration, Instant};
 
 use longhaul_agent::{Agent as _, tools};
+use longhaul_core::budget;
 use longhaul_core::cassette::{self, Act, Cassette};
+use longhaul_core::delivery::{DeliverySettings, Wanted};
 use longhaul_core::session::Session;
 use longhaul_core::walk::view::StepView;
-use longhaul_events::{CloseOutcome, NodeId, SessionId, Taint};
+use longhaul_core::workflow::{StepKind, Workflow};
+use longhaul_events::{CloseOutcome, NodeId, SessionId, Taint, TaskChange};
+use longhaul_git::Author;
 use longhaul_store::views::{SessionRow, SessionStatus};
 use longhaul_store::watch::Watcher;
 
 use crate::calendar::{awaited, until_due};
 use crate::commands::Commands;
 use crate::commands::task::{TaskOrigin, TaskWish};
+use crate::delivery::author;
 use crate::error::{DrivenError, Error};
 use crate::hiring::{Assignee, has_hands};
 use crate::leaf;
@@ -81,11 +86,14 @@ impl System {
     /// Starts a session in a worktree of its own, and somebody who drives it and outlives this process.
     pub fn drive(&self, commands: &Commands, new: NewDrive) -> Result<Drive, Error> {
         self.refuse_unready(&new.who)?;
+        let repository = workspaces::locate(self.directory())?.repository;
+        longhaul_git::base_may_be_there(&repository, new.base.as_deref())?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
         commands.refuse_duplicate(&new.task.source)?;
         let mut start = self.prepared_until(commands, new.walk, new.task.until.as_deref())?;
         start.label(&new.task.labels);
+        self.refuse_nameless(&start.workflow)?;
         let who = self.who(new.who, &start.workflow)?;
         let walls = walls.letting(who.hosts()).for_taint(new.taint, &who.workers())?;
         self.refuse_if_missing(&who)?;
@@ -94,12 +102,18 @@ impl System {
         let view = commands.start_session_for(&start, &TaskWish::New(task))?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
         commands.yield_to_earlier(&source, session)?;
+        if let (Some(task), true) =
+            (commands.load_session(session)?.task, new.budget.as_deref().is_some_and(budget::gives_money))
+        {
+            commands.set_task(task, &TaskChange::Budget(caps), &new.by, None)?;
+        }
         let assignment = self.assignment(who, &walls)?;
         let orders =
             SetOff { assignment, taint: new.taint, caps, base: new.base, from: None, by: new.by.clone() };
         let mut drive = self.set_off(commands, session, &orders).inspect_err(|error| {
-            // Nobody would ever go on with it.
-            let _ = commands.cancel_session(session, &new.by, Some(&error.to_string()));
+            // Nobody would ever go on with it, and nobody wanted it ended.
+            let reason = error.to_string();
+            let _ = commands.close_session(session, &CloseOutcome::Failed { reason }, None);
         })?;
         drive.warnings.splice(0..0, view.warnings.into_iter().chain(walls.warning));
         Ok(drive)
@@ -250,6 +264,28 @@ impl System {
         workspaces::locate(self.directory())?;
         longhaul_git::snapshots_can_be_taken()?;
         Ok(())
+    }
+}
+
+impl System {
+    /// Whoever is going to commit needs a name, and is told before anybody has worked for it.
+    fn refuse_nameless(&self, workflow: &Workflow) -> Result<(), Error> {
+        let commits = workflow.all_steps().into_iter().find_map(|step| {
+            let StepKind::Deliver(deliver) = &step.kind else { return None };
+            Wanted::of(&deliver.settings).commit.then_some(deliver)
+        });
+        let Some(deliver) = commits else { return Ok(()) };
+        let settings = deliver.pinned.clone().unwrap_or_default();
+        if self.committer(&settings)?.is_some() {
+            return Ok(());
+        }
+        Err(Error::Driven(DrivenError::Nameless { workflow: workflow.id.clone() }))
+    }
+
+    /// In whose name is committed in the repository of the current folder.
+    pub(crate) fn committer(&self, settings: &DeliverySettings) -> Result<Option<Author>, Error> {
+        let own = longhaul_git::user_identity(&workspaces::locate(self.directory())?.repository)?;
+        Ok(author(settings, own.as_ref()))
     }
 }
 

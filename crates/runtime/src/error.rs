@@ -299,6 +299,7 @@ impl Error {
         matches!(self, Self::Session(session::Rejection::Closed | session::Rejection::Cancelled))
     }
 
+    // tidy: a flat list
     pub const fn kind(&self) -> Kind {
         match self {
             Self::Store(error) => store_kind(error),

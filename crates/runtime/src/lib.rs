@@ -93,10 +93,10 @@ pub use places::Places;
 pub use proofs::ProofReport;
 pub use queueing::{Turn, script_value};
 pub use reader::{
-    AgentDid, Artifact, Before, Branch, DamagedTask, Decided, EventRow, GateEntry, GateState, Happened,
-    LogEntry, ProgressBelow, ProgressTail, Ranked, Reader, RecordedRun, Ruled, SinceTrusted, StoryEntry,
-    StoryTail, Tail, TaskDecision, TaskView, Telling, ToldCall, WorkspaceView, clear_winner, live_of,
-    outcome_of,
+    AgentDid, Artifact, Before, Branch, DamagedTask, Decided, Delivered, DeliveredPull, EventRow, GateEntry,
+    GateState, Happened, LogEntry, ProgressBelow, ProgressTail, Ranked, Reader, RecordedRun, Ruled,
+    SinceTrusted, StoryEntry, StoryTail, Tail, TaskDecision, TaskView, Telling, ToldCall, WorkspaceView,
+    clear_winner, live_of, outcome_of,
 };
 pub use recap::{Meter, Recap, shortened, tokens};
 pub use replaying::{Replay, Replayed};

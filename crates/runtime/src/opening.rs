@@ -53,7 +53,7 @@ impl System {
             Ok(assignment)
         });
         let assignment = assignment.transpose()?;
-        let caps = self.caps_of_child(commands, parent)?;
+        let caps = self.caps_of_child(parent)?;
         if there.is_some() {
             let Some(assignment) = assignment else { return Ok(()) };
             return commands.assign_child(parent, child, &assignment, caps);
@@ -74,13 +74,10 @@ impl System {
         Ok(())
     }
 
-    /// What a session may use, and never more money than its task has left.
-    fn caps_of_child(&self, commands: &Commands, parent: &Session) -> Result<Caps, Error> {
-        let caps = parent.caps.map_or_else(|| self.config().map(|config| config.caps), Ok)?;
-        let Some(reader) = commands.reader() else { return Ok(caps) };
-        let paid = reader.paid_beside(parent.id, commands.today())?;
-        let left = caps.task_money_micros.saturating_sub(paid.task_micros);
-        Ok(Caps { money_micros: caps.money_micros.min(left), ..caps })
+    /// What each session of a task may use. The money of the task is a cap of its own, which every turn is held to: whoever
+    /// comes to it is told of that one.
+    fn caps_of_child(&self, parent: &Session) -> Result<Caps, Error> {
+        parent.caps.map_or_else(|| self.config().map(|config| config.caps), Ok)
     }
 
     /// Whoever does the steps above, or the tier that is wanted, behind the same walls and with the same files.

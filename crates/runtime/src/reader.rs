@@ -2,6 +2,7 @@
 
 mod agent;
 mod artifacts;
+mod delivered;
 mod events;
 mod exporting;
 mod family;
@@ -35,6 +36,7 @@ use serde_json::Value;
 
 pub use agent::{AgentDid, ToldCall};
 pub use artifacts::Artifact;
+pub use delivered::{Delivered, DeliveredPull};
 pub(crate) use family::Family;
 pub use gates::{Before, GateEntry, GateState};
 pub(crate) use living::holder;

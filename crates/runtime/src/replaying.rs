@@ -2,6 +2,7 @@
 
 use longhaul_core::cassette;
 use longhaul_core::session::{NewBudget, Rejection, Workplace};
+use longhaul_core::workflow::{Step, StepKind};
 use longhaul_events::{CheckoutKind, OwnCheckout, SessionId};
 use longhaul_git::ObjectId;
 
@@ -45,6 +46,10 @@ impl System {
         let Some(Workplace { checkout, .. }) = session.workplace else {
             return Err(Error::Driven(DrivenError::NothingToReplay(id)));
         };
+        let is_delivery = |step: &&Step| matches!(step.kind, StepKind::Deliver(_));
+        if commands.workflow_of(&commands.load_session(id)?)?.all_steps().iter().any(is_delivery) {
+            return Err(Error::Driven(DrivenError::WouldDeliver(id)));
+        }
         let reader = commands.reader().ok_or(Error::UnknownSession(id))?;
         let recorded = reader.record(id)?;
         self.end_tree(commands, id)?;

@@ -32,6 +32,8 @@ pub struct NewWalk {
 struct Ground {
     workspace: Option<WorkspaceId>,
     checkout: Option<Checkout>,
+    /// Whether what the workspace declares counts.
+    trust: Option<TrustState>,
     warnings: Vec<String>,
 }
 
@@ -58,9 +60,9 @@ impl System {
         warnings.extend(ground.warnings);
         warnings.extend(missing);
         let (pinned, config) = (Arc::make_mut(&mut workflow), self.config()?);
-        warnings.extend(pin_settings(pinned, &config));
+        warnings.extend(pin_settings(pinned, &config, ground.trust));
         for below in pinned.below.values_mut() {
-            let said = pin_settings(below, &config);
+            let said = pin_settings(below, &config, ground.trust);
             warnings.extend(said.into_iter().map(|said| format!("`{}`: {said}", below.id)));
         }
         Ok(StartSession {
@@ -147,7 +149,8 @@ impl System {
         if workflow.all_steps().into_iter().any(asks_for_network) {
             warnings.push("`network:` of `run` steps is not enforced before there is a sandbox".to_owned());
         }
-        Ok(Ground { workspace: Some(located.id), checkout: self.checkout(&located)?, warnings })
+        let (workspace, checkout) = (Some(located.id), self.checkout(&located)?);
+        Ok(Ground { workspace, checkout, trust: Some(trust), warnings })
     }
 
     /// Where the current folder stands, for comparing; `None` outside of a checkout.
@@ -161,15 +164,19 @@ impl System {
 }
 
 /// Puts the workspace's checks and policies into the workflow, and says which checks nobody declares.
-fn pin_settings(workflow: &mut Workflow, config: &Config) -> Vec<String> {
+fn pin_settings(workflow: &mut Workflow, config: &Config, trust: Option<TrustState>) -> Vec<String> {
     workflow.pin_policy(&config.policy);
     workflow.pin_delivery(&config.delivery);
     let missing = workflow.pin_checks(&config.checks);
-    let said = missing.iter().map(|missing| {
-        format!(
+    let said = missing.iter().map(|missing| match trust {
+        Some(TrustState::Untrusted | TrustState::Changed) => format!(
+            "step `{}` runs checks of the workspace, which do not count before a person trusts it, so nothing gets beyond that step; run `longhaul workspace trust` and start again",
+            missing.step
+        ),
+        Some(TrustState::Trusted | TrustState::Absent) | None => format!(
             "{}, so it cannot be run; add `checks:` to `.longhaul/config.yml` and start another session",
             missing.said()
-        )
+        ),
     });
     said.collect()
 }

@@ -2,13 +2,16 @@
 
 mod again;
 
-use longhaul_core::session::NewBudget;
-use longhaul_core::task::Source;
+use longhaul_core::outcome::Outcome;
+use longhaul_core::parking::ParkCode;
+use longhaul_core::session::{At, NewBudget, Session};
+use longhaul_core::task::{Source, TaskState};
 use longhaul_core::units::{parse_duration_ms, parse_money_micros};
 use longhaul_core::workflow::answer::judge_text;
 use longhaul_events::{Caps, Priority, SessionId, TaskChange, TaskId, Timestamp};
 use longhaul_store::views::SessionStatus;
 
+use crate::budgeting;
 use crate::commands::Commands;
 use crate::error::{Error, TaskError};
 use crate::reader::TaskView;
@@ -56,11 +59,19 @@ impl System {
     pub fn change_task_budget(&self, commands: &Commands, view: &TaskView, text: &str) -> Result<(), Error> {
         terminal::refuse_agents()?;
         let task_money_micros = money(text)?;
+        if let TaskState::Over(Outcome::Completed { .. }) = view.state {
+            return Err(TaskError::NothingToPay { task: view.id }.into());
+        }
         let root = view.root.as_ref().and_then(|root| root.driven.caps);
         let caps = view.task.budget.or(root).ok_or(TaskError::NotPaid { task: view.id })?;
         let change = TaskChange::Budget(Caps { task_money_micros, ..caps });
+        let open = open_sessions(commands, view.id)?;
+        // All of them are looked at before one is given anything.
+        for id in &open {
+            check_task_money(commands, *id, task_money_micros)?;
+        }
         commands.set_task(view.id, &change, &terminal::user_name(), None)?;
-        for id in open_sessions(commands, view.id)? {
+        for id in open {
             self.give_task_money(commands, id, task_money_micros)?;
         }
         Ok(())
@@ -74,8 +85,21 @@ impl System {
     ) -> Result<(), Error> {
         let session = commands.load_session(id)?;
         let Some(caps) = session.caps.filter(|_| session.agent.is_some()) else { return Ok(()) };
-        let caps = Caps { task_money_micros, ..caps };
-        self.give_budget(commands, &session, &NewBudget { caps, by: terminal::user_name() })
+        let budget = NewBudget { caps: Caps { task_money_micros, ..caps }, by: terminal::user_name() };
+        // What waits for other means takes that of the task anew when it gets them.
+        if budgeting::is_out_of_means(&session) && !waits_for_task_money(&session) {
+            return Ok(());
+        }
+        self.give_budget(commands, &session, &budget)
+    }
+}
+
+/// Whoever waits for the money of the task needs enough of it. What waits for something else goes on waiting.
+fn check_task_money(commands: &Commands, id: SessionId, task_money_micros: u64) -> Result<(), Error> {
+    let session = commands.load_session(id)?;
+    match session.caps.filter(|_| session.agent.is_some() && waits_for_task_money(&session)) {
+        Some(caps) => budgeting::enough(commands, &session, &Caps { task_money_micros, ..caps }),
+        None => Ok(()),
     }
 }
 
@@ -99,6 +123,13 @@ impl Commands {
             }
         }
         Ok(())
+    }
+}
+
+fn waits_for_task_money(session: &Session) -> bool {
+    match &session.at {
+        At::Parked(park) => ParkCode::of(&park.code) == Some(ParkCode::BudgetTaskMoney),
+        At::Nothing | At::Step(_) | At::Work(_) | At::Gate(_) => false,
     }
 }
 

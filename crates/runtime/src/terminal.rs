@@ -16,9 +16,14 @@ use rustix::termios::{
 };
 
 pub use agents::{is_agent, is_under_agent};
-pub use longhaul_exec::{catch_interrupts, interrupts};
+pub use longhaul_exec::{catch_endings, catch_interrupts};
 
 use crate::error::Error;
+
+/// How often somebody asked this process to end, as far as that is caught.
+pub fn interrupts() -> u32 {
+    longhaul_exec::interrupts() + longhaul_exec::terminations()
+}
 
 /// What a person is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! A daemon with its doors, as whoever keeps its process wants to see it.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use longhaul_runtime::lifecycle::{Condition, Health, Serve};
@@ -27,12 +28,21 @@ pub fn begin(system: System) -> Result<Arc<dyn Serve>, Error> {
         metrics: Arc::new(move || told.metrics()),
     };
     let (socket, token) = (places.control_socket(), places.control_token());
-    let options = WebOptions { listen, socket, token, limits: Limits::default() };
-    let web = Web::start(inside, options).map_err(|error| error.to_string());
+    let web = address(listen.as_deref()).and_then(|listen| {
+        let options = WebOptions { listen, socket, token, limits: Limits::default() };
+        Web::start(inside, options).map_err(|error| error.to_string())
+    });
     if let Err(because) = &web {
         tracing::error!(%because, "the doors of the daemon stay closed");
     }
     Ok(Arc::new(Doors { daemon, web }))
+}
+
+fn address(listen: Option<&str>) -> Result<Option<SocketAddr>, String> {
+    let parsed = listen.map(|text| {
+        text.parse().map_err(|_| format!("`daemon.listen` is `{text}`, which is no address of this machine"))
+    });
+    parsed.transpose()
 }
 
 impl Serve for Doors {

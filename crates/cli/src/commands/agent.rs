@@ -4,6 +4,7 @@ mod add;
 mod check;
 mod cost;
 mod list;
+mod rm;
 
 use std::process::ExitCode;
 
@@ -17,6 +18,7 @@ pub(crate) enum Command {
     List(list::Args),
     Check(check::Args),
     Add(Box<add::Args>),
+    Rm(rm::Args),
     Cost(cost::Args),
 }
 
@@ -26,6 +28,7 @@ impl Command {
             Self::List(args) => list::run(context, args),
             Self::Check(args) => check::run(context, args),
             Self::Add(args) => add::run(context, args),
+            Self::Rm(args) => rm::run(context, args),
             Self::Cost(args) => cost::run(context, args),
         }
     }

@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use longhaul_runtime::types::{Outcome, parse_duration_ms};
-use longhaul_runtime::{Awaited, Error};
+use longhaul_runtime::types::{Outcome, SessionRow, parse_duration_ms};
+use longhaul_runtime::{Awaited, Error, Reader};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -17,8 +17,8 @@ use crate::output::Row;
 /// It exits with 0 if all of them are completed, and with 3 if one is not, or time is up.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The sessions, or the beginnings of their ids.
-    #[arg(value_name = "SESSION", required = true)]
+    /// The sessions or tasks, or the beginnings of their ids. A task stands for the session of its newest attempt.
+    #[arg(value_name = "SESSION|TASK", required = true)]
     sessions: Vec<String>,
 
     /// How long to wait for all of them, such as `90s` or `2h`; as long as it takes unless given.
@@ -58,12 +58,21 @@ impl Row for AwaitedLine {
     }
 }
 
+/// A task stands for the session of its newest attempt.
+fn meant(reader: &Reader, text: &str) -> Result<SessionRow, Error> {
+    if !text.starts_with("t-") {
+        return reader.find_session(text);
+    }
+    let task = reader.find_task(text)?;
+    task.root.ok_or_else(|| Error::NoSuchSession(text.to_owned()))
+}
+
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
     let until = args.timeout.map(|timeout| Instant::now() + timeout);
     let reader = system.reader()?.ok_or_else(|| Error::NoSuchSession(args.sessions[0].clone()))?;
     // All of them are looked up before one is waited for.
-    let rows: Result<Vec<_>, Error> = args.sessions.iter().map(|text| reader.find_session(text)).collect();
+    let rows: Result<Vec<_>, Error> = args.sessions.iter().map(|text| meant(&reader, text)).collect();
     let commands = system.commands()?;
     let mut awaited = Vec::new();
     for row in rows? {

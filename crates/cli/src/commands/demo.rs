@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::context::Context;
 use crate::error::{CliError, REFUSED};
 use crate::following::Following;
-use crate::output::{Format, lines};
+use crate::output::{Format, count, lines};
 use telling::Telling;
 
 /// See the whole story in under a minute: a ticket becomes a merged change with a proof.
@@ -71,7 +71,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let folder = tempfile::Builder::new().prefix("longhaul-demo-").tempdir().map_err(failed)?;
     let began = Instant::now();
     // What is under way is stopped, and the folder goes after it.
-    terminal::catch_interrupts();
+    terminal::catch_endings();
     let demo = Demo::make(&context.settings()?, folder.path())?;
     let ended = play(context, args, &demo, began)?;
     let kept = if args.keep { Some(folder.keep()) } else { None };
@@ -201,7 +201,13 @@ fn show(context: &Context, demo: &Demo, ended: &Ended, kept: Option<PathBuf>) ->
         text.push_str("\nThe proof:\n\n");
         text.push_str(&lines(&proof::text(found), "  "));
     }
-    text.push_str(&lines(&format!("\n{outcome}, {:.1} s", took.as_secs_f64()), ""));
+    let merges = pulls.iter().filter(|pull| pull.merged.is_some()).count();
+    let comments: usize = pulls.iter().map(|pull| pull.comments.len()).sum();
+    let done = [(pulls.len() as u64, "pull request"), (merges as u64, "merge"), (comments as u64, "comment")];
+    let done: Vec<String> = done.iter().map(|(number, what)| count(*number, what)).collect();
+    let closings = count(ticket.closings, "time");
+    text.push_str(&lines(&format!("\n{}; the ticket was closed {closings}", done.join(", ")), ""));
+    text.push_str(&lines(&format!("{outcome}, {:.1} s", took.as_secs_f64()), ""));
     text.push_str(&next(demo, &task.id.to_string(), kept.is_some()));
     context.output.text(&text, &())?;
     Ok(exit)

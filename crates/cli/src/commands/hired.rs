@@ -10,7 +10,7 @@ use crate::input;
 use crate::words;
 
 /// The agent that plays scripts.
-pub(super) const REHEARSAL: &str = "rehearsal";
+pub(crate) const REHEARSAL: &str = "rehearsal";
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Hired {
@@ -46,7 +46,8 @@ pub(crate) struct Hired {
     #[arg(long, value_name = "BRANCH")]
     base: Option<String>,
 
-    /// What it may use, in place of what the settings say; some of `tokens=50k,time=10m,money=2usd,turns=30`.
+    /// What it may use, in place of what the settings say; some of `tokens=50k,time=10m,money=2usd,turns=30`. Money is for
+    /// the whole task, all else for each of its sessions.
     #[arg(long, value_name = "CAPS")]
     budget: Option<String>,
 }

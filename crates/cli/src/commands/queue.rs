@@ -9,8 +9,10 @@ mod rm;
 use std::process::ExitCode;
 
 use longhaul_runtime::control::{Caller, Control};
+use longhaul_runtime::types::TaskId;
 use longhaul_runtime::{Commands, System};
 
+use super::task::{self, TaskLine};
 use crate::context::Context;
 use crate::error::CliError;
 
@@ -44,4 +46,11 @@ impl Command {
 /// The installation as whoever runs this command may use it.
 pub(super) fn control<'a>(system: &'a System, commands: &'a Commands) -> Control<'a> {
     Control { system, commands, caller: Caller::here() }
+}
+
+/// A task that was just opened.
+pub(super) fn show_opened(context: &Context, system: &System, id: TaskId) -> Result<ExitCode, CliError> {
+    let (_, view) = task::find(system, &id.to_string())?;
+    context.output.row(TaskLine::of(&view))?;
+    Ok(ExitCode::SUCCESS)
 }

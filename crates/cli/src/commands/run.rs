@@ -113,11 +113,18 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     }
     let mut watch = args.watch.then(|| Watch::start(&commands, drive.session)).transpose()?;
     let mut following = Following::new(context, &system, &commands, drive.session);
-    system.follow(&commands, drive.session, &mut || {
+    let followed = system.follow(&commands, drive.session, &mut || {
         watch.iter_mut().for_each(Watch::look);
         following.heed();
         true
-    })?;
+    });
+    if let Err(error) = followed {
+        let id = drive.session;
+        context.output.complain(&format!(
+            "session {id} is on record as far as it came; when that is put right, `longhaul session resume {id} --budget same` goes on with it, and `longhaul stop {id}` ends it"
+        ));
+        return Err(error.into());
+    }
     watch.into_iter().for_each(Watch::end);
     ending::show(context, &system, &commands, &drive)
 }

@@ -285,6 +285,14 @@ fn an_agent_of_ones_own_is_written_once_and_its_key_stays_a_name() {
     assert_eq!(fs::read_to_string(&path).unwrap(), text, "nothing is overwritten");
     let listed = view(&home, "mine", BARE);
     assert_eq!((&listed["own"], &listed["paid"]), (&json!(true), &json!("the key `WORK_KEY`")), "{listed:#}");
+    home.longhaul(&["agent", "rm", "mine"]).succeeded();
+    assert!(!path.exists());
+    let gone = home.longhaul(&["agent", "rm", "mine"]);
+    assert_eq!(gone.code, Some(3), "{gone}");
+    assert!(gone.stderr.contains("there is no agent `mine` of yours"), "{gone}");
+    home.longhaul(&["agent", "add", "mine", "--kind", "command", "--", "true"]).succeeded();
+    let checked = home.longhaul(&["agent", "check", "mine"]).to_string();
+    assert!(checked.contains("mine.yml`: `price:") && !checked.contains("models.yml"), "{checked}");
     for (words, says) in [
         (&["agent", "add", "Mine", "--kind", "acp", "--", "x"][..], "cannot be the name of an agent"),
         (&["agent", "add", "a", "--kind", "acp"], "needs what is started"),

@@ -196,14 +196,16 @@ fn heavy_what_is_kept_can_be_looked_at_with_the_commands_that_are_told() {
 
 #[test]
 fn heavy_a_demo_that_is_interrupted_leaves_nothing() {
-    let machine = Machine::new();
-    let running = machine.demo(&["--json"]).start();
-    wait_until("a process does the work", || machine.runner().is_some());
-    let begun = machine.decisions();
-    wait_until("it has got on", || machine.decisions() > begun + 5);
-    assert!(program("kill").args(["-INT", &running.id().to_string()]).status().unwrap().success());
-    let outcome = ended(running);
-    assert_eq!(outcome.code, Some(3), "{outcome}");
-    assert_eq!(one(&outcome)["outcome"]["kind"], "cancelled", "{outcome}");
-    machine.assert_nothing_is_left();
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let machine = Machine::new();
+        let running = machine.demo(&["--json"]).start();
+        wait_until("a process does the work", || machine.runner().is_some());
+        let begun = machine.decisions();
+        wait_until("it has got on", || machine.decisions() > begun + 5);
+        assert!(program("kill").args([signal, &running.id().to_string()]).status().unwrap().success());
+        let outcome = ended(running);
+        assert_eq!(outcome.code, Some(3), "{signal}: {outcome}");
+        assert_eq!(one(&outcome)["outcome"]["kind"], "cancelled", "{signal}: {outcome}");
+        machine.assert_nothing_is_left();
+    }
 }

@@ -278,8 +278,16 @@ fn a_git_that_is_too_old_is_named_before_anything_is_started() {
     let path = format!("{}:{real}", folder.display());
     let arguments = arguments(&home);
     let refused = home.run(&words(&arguments)).inside("repo").variable("PATH", &path).go();
-    assert!(refused.stderr.contains("needs git 2.41 or later"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("need git 2.41 or later, and `[HOME]/old/git` is 2.39.5"),
+        "{}",
+        refused.stderr
+    );
     assert!(home.longhaul(&["session", "list", "--all", "--json"]).succeeded().rows().is_empty());
     let doctor = home.run(&["doctor"]).inside("repo").variable("PATH", &path).go();
-    assert!(doctor.stdout.contains("`longhaul run` refuses to start"), "{}", doctor.stdout);
+    assert!(
+        doctor.code != Some(0) && doctor.stdout.contains("`longhaul demo` refuse to start"),
+        "{}",
+        doctor.stdout
+    );
 }

@@ -46,7 +46,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul demo                    See the whole story in under a minute: a ticket becomes a merged change with a proof
         longhaul init                    Look at this repository, write a small commented `.longhaul/config.yml`, and register it
         longhaul run                     Have an agent do a task in a worktree of its own, behind walls, and wait for it
-        longhaul task list               List the tasks that are not over, the most urgent first
+        longhaul task list               List the tasks that are not over or that somebody has to mend, the most urgent first
         longhaul task show               Show a task: its goal, its attempts, its sessions as a tree, what it cost
         longhaul task cancel             End a task for good: all its sessions, and every process that runs for them. What was done stays, files too
         longhaul task retry              Try a task again that failed, could not be done or was cancelled: a new session, from the newest commit
@@ -56,6 +56,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul agent list              List who can be asked: agents and providers of models, how each is paid, and what is missing
         longhaul agent check             Try who can be asked: programs, keys, servers. Says what is missing and how to get it
         longhaul agent add               Add an agent or a model of your own: a small file, which is never overwritten
+        longhaul agent rm                Take away an agent that you added; sessions that it does go on
         longhaul agent cost              Show tokens and money per agent, model and workflow, the dearest first
         longhaul workspace add           Register a git repository
         longhaul workspace list          List the registered repositories, and whether their `.longhaul/` is trusted
@@ -237,7 +238,7 @@ fn completions_know_the_verbs_that_help_hides() {
 
 /// By the names of their pages.
 const EVERY_COMMAND: &str = "
-    demo init run task task-list task-show task-cancel task-retry task-set task-budget doctor agent agent-list agent-check agent-add agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
+    demo init run task task-list task-show task-cancel task-retry task-set task-budget doctor agent agent-list agent-check agent-add agent-rm agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
     workflow-show workflow-validate workflow-preview workflow-new workflow-schema workflow-source
     workflow-source-add workflow-source-list workflow-source-rm workflow-source-update session session-start
     session-advance session-show session-list session-resume session-checkpoint session-rewind

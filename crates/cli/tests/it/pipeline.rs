@@ -4,6 +4,7 @@
 mod gates;
 mod moving;
 mod served;
+mod told;
 mod world;
 
 use std::fs;

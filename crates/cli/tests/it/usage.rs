@@ -409,3 +409,11 @@ fn a_script_is_told_in_json_that_its_command_line_was_not_understood() {
     let help = home.longhaul(&["log", "--help", "--json"]).succeeded();
     assert!(help.stdout.contains("Usage:"), "help is asked for, and is no error: {help}");
 }
+
+#[test]
+fn a_verb_that_only_our_own_processes_call_is_not_suggested() {
+    let home = Home::new();
+    let refused = home.longhaul(&["rnu"]);
+    assert_eq!(refused.code, Some(2), "{refused}");
+    assert!(refused.stderr.contains("'run'") && !refused.stderr.contains("runner"), "{refused}");
+}

@@ -229,7 +229,7 @@ fn any_state() -> impl Strategy<Value = TaskState> {
 /// Titles with what people put into them, and with anything at all.
 fn any_title() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
-        Just("/home/ada/shop".to_owned()),
+        Just("/srv/ada/shop".to_owned()),
         Just("ada@example.org".to_owned()),
         Just("@ada".to_owned()),
         Just("t-4k2m9x0c7v1qd".to_owned()),

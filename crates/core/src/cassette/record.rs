@@ -21,6 +21,8 @@ const EXPECT_EXIT: &str = "expect_exit";
 pub struct Recording {
     workflow: String,
     visits: BTreeMap<StepId, u32>,
+    /// By others of the same task, which play the same script: by step, and at each.
+    before: (BTreeMap<String, u32>, u32),
     nodes: BTreeMap<NodeId, Asked>,
     turns: Vec<Taken>,
     remarks: Vec<String>,
@@ -73,15 +75,24 @@ impl Recording {
         Self {
             workflow: workflow.to_owned(),
             visits: BTreeMap::new(),
+            before: (BTreeMap::new(), 0),
             nodes: BTreeMap::new(),
             turns: Vec::new(),
             remarks: Vec::new(),
         }
     }
 
+    /// Others of the same task had been at these steps, and as many more as are ahead of it at each.
+    #[must_use]
+    pub fn after(self, steps: BTreeMap<String, u32>, ahead: u32) -> Self {
+        Self { before: (steps, ahead), ..self }
+    }
+
     /// A step was handed out.
     pub fn hand_out(&mut self, node: NodeId, step: &StepId) {
-        let visit = self.visits.entry(step.clone()).or_default();
+        let (steps, ahead) = &self.before;
+        let before = steps.get(&step.0).copied().unwrap_or_default().saturating_add(*ahead);
+        let visit = self.visits.entry(step.clone()).or_insert(before);
         *visit += 1;
         let asked = Asked { workflow: self.workflow.clone(), step: step.0.clone(), visit: *visit };
         self.nodes.insert(node, asked);

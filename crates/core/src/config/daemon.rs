@@ -1,7 +1,5 @@
 //! `daemon:` where it takes requests. Counts only in the user's own settings: a repository opens no port.
 
-use std::net::SocketAddr;
-
 use serde::Deserialize;
 use serde_saphyr::Spanned;
 
@@ -24,17 +22,19 @@ impl Section {
     }
 }
 
-/// Where the port is; `None` for no port.
-pub(super) fn resolve(rows: &[Row]) -> Result<Option<SocketAddr>, Error> {
+/// Where the port is, as host and port; `None` for no port.
+pub(super) fn resolve(rows: &[Row]) -> Result<Option<String>, Error> {
     let row = rows.iter().find(|row| row.key == LISTEN).expect("there is a row for each key");
     let text = row.value.trim();
     if text == OFF {
         return Ok(None);
     }
-    text.parse().map(Some).map_err(|_| {
-        let problem = format!("`{text}` is no address with a port, such as `127.0.0.1:7440`, nor `off`");
-        Error::Value { key: LISTEN, origin: row.origin.to_string(), problem }
-    })
+    let is_address = |(host, port): (&str, &str)| !host.is_empty() && port.parse::<u16>().is_ok();
+    if text.rsplit_once(':').is_some_and(is_address) {
+        return Ok(Some(text.to_owned()));
+    }
+    let problem = format!("`{text}` is no address with a port, such as `127.0.0.1:7440`, nor `off`");
+    Err(Error::Value { key: LISTEN, origin: row.origin.to_string(), problem })
 }
 
 #[cfg(test)]
@@ -43,9 +43,9 @@ mod tests {
 
     #[test]
     fn a_port_is_any_that_is_free_one_that_is_named_or_none() {
-        assert_eq!(resolve_all(&[]).unwrap().listen, Some("127.0.0.1:0".parse().unwrap()));
+        assert_eq!(resolve_all(&[]).unwrap().listen, Some("127.0.0.1:0".to_owned()));
         let file = parse_file("user.yml", "daemon: { listen: '[::1]:7440' }").unwrap();
-        assert_eq!(resolve_all(&[file]).unwrap().listen, Some("[::1]:7440".parse().unwrap()));
+        assert_eq!(resolve_all(&[file]).unwrap().listen, Some("[::1]:7440".to_owned()));
         let off = from_flags(["daemon.listen=off"]).unwrap();
         assert_eq!(resolve_all(&[off]).unwrap().listen, None);
         let wrong = from_flags(["daemon.listen=7440"]).unwrap();

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::inert::inert;
 use super::template::filled;
-use crate::proof::{Proof, markdown};
+use crate::proof::{Proof, REHEARSAL, markdown};
 
 /// What a pull request tells.
 #[derive(Debug, Clone, Copy)]
@@ -27,6 +27,9 @@ pub fn pull_body(parts: &PullParts<'_>) -> String {
         summary.extend(["\n\nFor #", &ticket.to_string(), "."]);
     }
     summary.extend(["\n\nMade by Longhaul, session `", parts.session, "`."]);
+    if parts.proof.is_some_and(|proof| proof["rehearsal"] == true) {
+        summary.extend([" ", REHEARSAL]);
+    }
     let checked = match parts.proof {
         Some(proof) => format!("{} The whole proof is in a comment below.", outcome_line(proof)),
         None => "There is no proof for it.".to_owned(),

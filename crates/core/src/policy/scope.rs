@@ -82,7 +82,12 @@ pub(super) const TABLE: Table<Case> = Table {
             name: "declared",
             when: "none of these",
             decision: "inside",
-            holds: |case| Some(format!("all {} changed files were declared", case.files)),
+            holds: |case| {
+                Some(match case.files {
+                    1 => "the only changed file was declared".to_owned(),
+                    several => format!("all {several} changed files were declared"),
+                })
+            },
         },
     ],
 };

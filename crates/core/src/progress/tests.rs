@@ -180,3 +180,20 @@ fn a_step_that_the_way_led_past_is_skipped_and_counts_as_behind() {
     let over = progress_of(workflow, &history);
     assert_eq!((states(&over)[4], over.tally), (StepState::Skipped, Tally { done: 4, total: 4 }));
 }
+
+#[test]
+fn a_decision_is_done_when_it_is_made_and_what_it_led_past_is_skipped() {
+    let workflow = "longhaul: 1\nid: t.decides\nname: T\nversion: 1.0.0\nsteps:\n\
+        \x20 - { id: perhaps, when: { var: goal, equals: x }, gate: { by: person, question: Q } }\n\
+        \x20 - { id: route, decide: { policy: routing, with: { classification: x }, into: route } }\n\
+        \x20 - { id: last, prompt: Go }\n";
+    let decided = SessionEvent::Decided {
+        step: StepId("route".to_owned()),
+        policy: "routing".to_owned(),
+        given: Content::Inline(json!({})),
+        decision: "phases".to_owned(),
+        because: "it is small".to_owned(),
+    };
+    let after = progress_of(workflow, &[decided]);
+    assert_eq!(states(&after), [StepState::Skipped, StepState::Done, StepState::Ahead]);
+}

@@ -14,6 +14,8 @@ pub struct Record<'a> {
     pub task: Option<String>,
     pub session: String,
     pub goal: String,
+    /// A script was played.
+    pub rehearsal: bool,
     /// The commit that the work began at.
     pub start: String,
     /// The tree of the task's files as they are now.
@@ -60,6 +62,7 @@ pub fn assemble(record: &Record<'_>) -> Proof {
         task: record.task.clone(),
         session: record.session.clone(),
         goal: record.goal.clone(),
+        rehearsal: record.rehearsal,
         start: record.start.clone(),
         base: ran.base.or(change.base).unwrap_or_default(),
         head: ran.head.or(change.head),

@@ -12,6 +12,10 @@ const MOST_SHOWN: usize = 300;
 /// How much of an id tells commits and trees apart.
 const SHORT: usize = 12;
 
+/// Nobody shall take a played script for somebody's judgement.
+pub const REHEARSAL: &str =
+    "This is a rehearsal: a script was played in place of the agent and of the reviewers.";
+
 /// For a terminal.
 pub fn text(proof: &Proof) -> String {
     let mut out = String::new();
@@ -21,6 +25,9 @@ pub fn text(proof: &Proof) -> String {
     };
     line(&format!("{}: {}", proof.outcome.word(), proof.goal));
     line(&format!("  {}", proof.because));
+    if proof.rehearsal {
+        line(&format!("  {REHEARSAL}"));
+    }
     line(&format!(
         "  base {}  files {}  merge result {}",
         short(&proof.base),
@@ -46,6 +53,9 @@ pub fn markdown(proof: &Proof) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "### Proof: {}\n", in_markdown(proof.outcome.word()));
     let _ = writeln!(out, "{}\n", in_markdown(&proof.because));
+    if proof.rehearsal {
+        let _ = writeln!(out, "**{REHEARSAL}**\n");
+    }
     for (title, rows) in sections(proof) {
         let _ = writeln!(out, "| {title} | outcome | because |\n|---|---|---|");
         for row in rows {

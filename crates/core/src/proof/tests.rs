@@ -63,6 +63,7 @@ impl Case {
         }
         let part = |value: &'static str| value.to_owned();
         assemble(&Record {
+            rehearsal: false,
             task: None,
             session: part("s-0"),
             goal: part("fix it"),

@@ -252,12 +252,12 @@ pub fn result_vars(workflow: &Workflow) -> Vec<&str> {
         StepKind::Gather(gather) => Some(gather.into.as_str()),
         StepKind::Parallel(_) | StepKind::Spawn(_) => step.kind.family()?.into,
         StepKind::Decide(decide) => Some(decide.into.as_str()),
+        StepKind::Deliver(deliver) => deliver.into.as_deref(),
         StepKind::Prompt(_)
         | StepKind::Loop(_)
         | StepKind::Todo(_)
         | StepKind::Routine(_)
-        | StepKind::Gate(_)
-        | StepKind::Deliver(_) => None,
+        | StepKind::Gate(_) => None,
     });
     outputs.chain(engine).collect()
 }

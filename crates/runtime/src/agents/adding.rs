@@ -22,13 +22,15 @@ pub enum AddingError {
     Unusable(String),
     #[error("there is an agent `{name}` of yours already; change `{}`, or choose another name", path.display())]
     Exists { name: String, path: PathBuf },
+    #[error("there is no agent `{name}` of yours, so nothing was taken away; those that you added lie in `{}`", folder.display())]
+    NotOwn { name: String, folder: PathBuf },
 }
 
 impl AddingError {
     pub(crate) const fn kind(&self) -> Kind {
         match self {
             Self::Name(_) | Self::Unusable(_) => Kind::Usage,
-            Self::Exists { .. } => Kind::Refused,
+            Self::Exists { .. } | Self::NotOwn { .. } => Kind::Refused,
         }
     }
 }
@@ -68,5 +70,17 @@ impl System {
             Some(_) | None => None,
         };
         Ok(AddedAgent { path, missing_key })
+    }
+
+    /// Removes the file of an agent that somebody added, and says which that was. A person's to do.
+    pub fn remove_agent(&self, name: &str) -> Result<PathBuf, Error> {
+        terminal::refuse_agents()?;
+        let folder = self.places().agents();
+        let path = folder.join(format!("{name}.yml"));
+        if !is_agent_name(name) || !path.is_file() {
+            return Err(AddingError::NotOwn { name: name.to_owned(), folder }.into());
+        }
+        std::fs::remove_file(&path).map_err(|source| Error::WriteFile { path: path.clone(), source })?;
+        Ok(path)
     }
 }

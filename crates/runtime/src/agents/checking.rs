@@ -152,14 +152,23 @@ impl<'a> Checker<'a> {
         if definition.pricing == Pricing::Unknown {
             findings.push(AgentFinding::failing(
                 "nobody knows what it costs, so no cap on money could be held",
-                format!(
-                    "say it in `{}`: `models: {{ {}: {{ price: {{ input: 3usd, output: 15usd }} }} }}`",
-                    self.system.places().models().display(),
-                    model_key(definition)
-                ),
+                self.where_to_say_the_price(definition),
             ));
         }
         Ok(view.found(findings))
+    }
+
+    /// An agent of the user's own has a file, which may say it.
+    fn where_to_say_the_price(&self, definition: &Definition) -> String {
+        let own = self.system.places().agents().join(format!("{}.yml", definition.name));
+        if own.is_file() {
+            return format!("say it in `{}`: `price: {{ input: 3usd, output: 15usd }}`", own.display());
+        }
+        format!(
+            "say it in `{}`: `models: {{ {}: {{ price: {{ input: 3usd, output: 15usd }} }} }}`",
+            self.system.places().models().display(),
+            model_key(definition)
+        )
     }
 
     /// Any model of a provider.

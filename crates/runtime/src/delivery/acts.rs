@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::ground::Ground;
 use super::words::{self, digest};
-use super::{Delivery, Holds, Plan, Trouble, could_not, refused, tried};
+use super::{Delivery, Holds, Plan, Trouble, author, could_not, refused, tried};
 
 /// The pull request of this delivery.
 #[derive(Debug, Clone)]
@@ -81,15 +81,8 @@ impl Delivery<'_> {
     }
 
     fn author(&self) -> Result<Author, Trouble> {
-        let settings = &self.ground.settings;
         let own = user_identity(&self.ground.place.main)?;
-        let own = own.as_ref();
-        let chosen = |text: &str, own: Option<&String>| {
-            if text.is_empty() { own.cloned() } else { Some(text.to_owned()) }
-        };
-        let name = chosen(&settings.name, own.map(|own| &own.name));
-        let email = chosen(&settings.email, own.map(|own| &own.email));
-        name.zip(email).map(|(name, email)| Author { name, email }).ok_or_else(|| {
+        author(&self.ground.settings, own.as_ref()).ok_or_else(|| {
             Trouble::Ends(could_not(
                 "git does not know in whose name to commit; set `identity.name` and `identity.email`, or `git config user.name` and `user.email`",
             ))

@@ -44,6 +44,8 @@ pub(super) struct Ground {
     pub(super) ticket: Option<u64>,
     pub(super) goal: String,
     pub(super) summary: Option<String>,
+    /// The pipeline or a label says that something was broken.
+    pub(super) is_bug: bool,
     pub(super) agent: Option<String>,
     pub(super) branch: String,
     pub(super) task: Option<TaskId>,
@@ -144,6 +146,7 @@ impl Ground {
             ticket,
             goal,
             summary: summary(order),
+            is_bug: workflow.id.ends_with(".bugfix") || var("labels").as_ref().is_some_and(names_a_bug),
             agent,
             branch,
             task: task.map(|task| task.id),
@@ -252,6 +255,11 @@ fn summary(order: &WorkOrder) -> Option<String> {
         let value = scope.lookup(&format!("{name}.summary"));
         value.value().and_then(Value::as_str).map(str::to_owned)
     })
+}
+
+fn names_a_bug(labels: &Value) -> bool {
+    let mut labels = labels.as_array().into_iter().flatten().filter_map(Value::as_str);
+    labels.any(|label| label.eq_ignore_ascii_case("bug"))
 }
 
 /// The number in `forge:NAME#3`, if that is the forge that we deliver to.

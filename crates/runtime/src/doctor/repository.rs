@@ -1,5 +1,6 @@
 //! The settings of the repository that we stand in: whether they count, and whether they can be read at all.
 
+use longhaul_core::config::Config;
 use longhaul_core::workspace::TrustState;
 
 use super::{Diagnosis, healthy, warning};
@@ -37,6 +38,18 @@ pub(super) fn repository(system: &System) -> Option<Diagnosis> {
             format!("nobody trusts `{source}`: its settings, checks and workflows do not count"),
             "look at it, then run `longhaul workspace trust` here (and `longhaul workspace add` before, if it is not registered)",
         ),
+    })
+}
+
+/// Whether what a pipeline delivers can be committed; `None` where it can, and outside of a repository.
+pub(super) fn identity(system: &System, config: &Config) -> Option<Diagnosis> {
+    let is_missing = matches!(system.committer(&config.delivery), Ok(None));
+    is_missing.then(|| {
+        warning(
+            "identity",
+            "git does not know in whose name to commit, so no pipeline that delivers is started",
+            "run `git config --global user.name NAME` and `git config --global user.email ADDRESS`, or set `identity.name` and `identity.email`",
+        )
     })
 }
 

@@ -27,6 +27,14 @@ pub enum DrivenError {
     )]
     NothingToReplay(SessionId),
     #[error(
+        "session `{0}` delivers what it does, and a replay would deliver it once more; play what `longhaul session record {0}` writes in a clone without a remote: `longhaul run GOAL --cassette FILE`"
+    )]
+    WouldDeliver(SessionId),
+    #[error(
+        "git does not know in whose name to commit what `{workflow}` delivers, so nothing was started; run `git config --global user.name NAME` and `git config --global user.email ADDRESS`, or set `identity.name` and `identity.email`"
+    )]
+    Nameless { workflow: String },
+    #[error(
         "what you say has {0} bytes, and at most 16,384 are passed on; put it into a file of the worktree and name that"
     )]
     TooMuchToSay(usize),
@@ -44,8 +52,9 @@ impl DrivenError {
             Self::Hiring(error) => Some(error.code()),
             Self::NoWalls { .. } => Some("E0801"),
             Self::UnfitCache { .. } => Some("E0802"),
-            Self::NotDriven { .. } | Self::NothingToReplay(_) => Some("E0220"),
+            Self::NotDriven { .. } | Self::NothingToReplay(_) | Self::WouldDeliver(_) => Some("E0220"),
             Self::PastUnreadable(_)
+            | Self::Nameless { .. }
             | Self::NoCheckout(_)
             | Self::RunnerDies(_)
             | Self::TooMuchToSay(_)
@@ -57,10 +66,12 @@ impl DrivenError {
         match self {
             Self::Hiring(error) => error.kind(),
             Self::TooMuchToSay(_) | Self::NothingToSay | Self::UnfitCache { .. } => Kind::Usage,
-            Self::NotDriven { .. } | Self::NothingToReplay(_) => Kind::Refused,
-            Self::PastUnreadable(_) | Self::NoCheckout(_) | Self::RunnerDies(_) | Self::NoWalls { .. } => {
-                Kind::Environment
-            }
+            Self::NotDriven { .. } | Self::NothingToReplay(_) | Self::WouldDeliver(_) => Kind::Refused,
+            Self::PastUnreadable(_)
+            | Self::Nameless { .. }
+            | Self::NoCheckout(_)
+            | Self::RunnerDies(_)
+            | Self::NoWalls { .. } => Kind::Environment,
         }
     }
 }

@@ -48,6 +48,10 @@ pub enum TaskError {
     )]
     NotPaid { task: TaskId },
     #[error(
+        "task {task} is completed, so there is nothing left to pay for; start another with `longhaul run`"
+    )]
+    NothingToPay { task: TaskId },
+    #[error(
         "task {task} has no proof yet; it gets one when its pipeline comes to it, see `longhaul task show {task}`"
     )]
     NoProof { task: TaskId },
@@ -89,6 +93,7 @@ impl TaskError {
             | Self::BadChange { .. }
             | Self::BadBudget { .. }
             | Self::NotPaid { .. }
+            | Self::NothingToPay { .. }
             | Self::NoProof { .. }
             | Self::BadProof { .. }
             | Self::NoMoreBelow(_)
@@ -116,6 +121,7 @@ impl TaskError {
             | Self::AttemptOpen { .. }
             | Self::Elsewhere { .. }
             | Self::NotPaid { .. }
+            | Self::NothingToPay { .. }
             | Self::NoProof { .. }
             | Self::BadProof { .. }
             | Self::NoMoreBelow(_)

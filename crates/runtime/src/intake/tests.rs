@@ -86,7 +86,7 @@ impl World {
 fn signed(body: &str, headers: &[(&str, &str)]) -> Delivery {
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
     mac.update(body.as_bytes());
-    let digest: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = longhaul_events::Digest(mac.finalize().into_bytes().into());
     let mut all = vec![("X-Hub-Signature-256".to_owned(), format!("sha256={digest}"))];
     all.extend(headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())));
     Delivery { headers: all, body: body.as_bytes().to_vec() }
@@ -299,9 +299,9 @@ fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
         if entry.file_type().unwrap().is_dir() {
-            found.extend(walk(&entry.path()))
+            found.extend(walk(&entry.path()));
         } else {
-            found.push(entry.path())
+            found.push(entry.path());
         }
     }
     found

@@ -1,3 +1,5 @@
+//! The life of a daemon, without its loop.
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::net::UnixDatagram;

@@ -86,8 +86,8 @@ fn a_command_gets_each_text_as_one_argument_and_is_run_once_for_each_entry() {
     let first = world.look(NOW, 1);
     assert_eq!((first.delivered.len(), first.failed.len()), (1, 0), "{first:?}");
     let told = world.file("told");
-    let expected = format!("Broken; `0` $(id)| --force 'it'\nsecond\nlonghaul inbox show i-");
-    assert!(told.starts_with(&expected), "{told}");
+    let expected = "Broken; `0` $(id)| --force 'it'\nsecond\nlonghaul inbox show i-";
+    assert!(told.starts_with(expected), "{told}");
     assert!(told.ends_with(&format!("|{}|", first.delivered[0])), "{told}");
     assert_eq!(world.look(NOW, 1), Notified::default(), "a new process knows of it");
     assert_eq!(world.look(NOW, 2).delivered.len(), 1, "only what is new");

@@ -40,9 +40,10 @@ impl Reader {
         Ok(rows.iter().filter(is_meant).map(|row| row.id).collect())
     }
 
-    /// All sessions below one that are no workers.
+    /// All sessions below one that are no workers, the oldest first.
     pub(crate) fn below(&self, id: SessionId) -> Result<Vec<SessionId>, Error> {
-        let rows = self.sessions()?;
+        let mut rows = self.sessions()?;
+        rows.sort_by_key(|row| (row.opened_at, row.id));
         let parents: BTreeMap<SessionId, SessionId> =
             rows.iter().filter_map(|row| Some((row.id, row.parent?))).collect();
         let is_meant = |row: &&SessionRow| {

@@ -10,6 +10,7 @@ use super::Reader;
 use super::events::Told;
 use super::story::Left;
 use crate::error::{DrivenError, Error};
+use crate::runner::Visits;
 
 /// A cassette, ready to be played.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,12 +22,17 @@ pub struct RecordedRun {
 }
 
 impl Reader {
-    /// Writes down what the agent did on the way that led to where the session stands, and after it what its workers did.
-    /// What a rewind left behind is left out. Secrets are marks in it, as in all that is stored.
+    /// Writes down what the agent did on the way that led to where the session stands, and after it what was done in the
+    /// sessions that it led to and by their workers. What a rewind left behind is left out. Secrets are marks in it, as in all
+    /// that is stored.
     pub fn record(&self, id: SessionId) -> Result<RecordedRun, Error> {
         let Recorded { mut cassette, mut remarks } = self.recorded(id)?;
-        for worker in self.workers_below(id)? {
-            let recorded = self.recorded(worker)?;
+        let mut more = self.below(id)?;
+        for session in std::iter::once(id).chain(more.clone()) {
+            more.extend(self.workers_below(session)?);
+        }
+        for session in more {
+            let recorded = self.recorded(session)?;
             cassette.turns.extend(recorded.cassette.turns);
             remarks.extend(recorded.remarks);
         }
@@ -43,9 +49,12 @@ impl Reader {
         let again = handed_out_again(&all);
         let (mut recording, mut played) = (Recording::of(""), None);
         let mut is_driven = false;
+        let before = self.visits_before(&all)?;
         for Told { event, .. } in all.into_iter().filter(|told| !left.holds(told.seq)) {
             match event {
-                SessionEvent::WorkflowPinned { id, .. } => recording = Recording::of(&id),
+                SessionEvent::WorkflowPinned { id, .. } => {
+                    recording = Recording::of(&id).after(before.steps.clone(), before.ahead);
+                }
                 SessionEvent::StepHandedOut { node, step, .. } if !again.contains(&node) => {
                     recording.hand_out(node, &step);
                 }
@@ -63,6 +72,16 @@ impl Reader {
             return Err(Error::Driven(DrivenError::NotDriven { id, lacks: "script" }));
         }
         Ok(recording.finish(played))
+    }
+
+    /// How often others of the same task had been at its steps when it was opened.
+    fn visits_before(&self, all: &[Told]) -> Result<Visits, Error> {
+        let assigned = all.iter().find_map(|told| match &told.event {
+            SessionEvent::Agent { act: AgentAct::Assigned { settings, .. }, .. } => Some(settings),
+            _ => None,
+        });
+        let Some(settings) = assigned else { return Ok(Visits::default()) };
+        Ok(serde_json::from_value(self.value(settings)?["visits"].take()).unwrap_or_default())
     }
 
     /// The script that was played, if the agent had one.

@@ -7,7 +7,8 @@ use longhaul_core::proof::{Proof, carried};
 use longhaul_core::session::Spent;
 use longhaul_core::task::{Newest, Task, TaskState};
 use longhaul_core::time::rfc3339;
-use longhaul_events::{SessionId, TaskEvent, TaskId, Timestamp};
+use longhaul_core::units::show_money;
+use longhaul_events::{SessionId, TaskChange, TaskEvent, TaskId, Timestamp};
 use longhaul_store::views::{SessionRow, SessionStatus, TaskRow};
 use serde_json::Value;
 
@@ -119,7 +120,7 @@ impl Reader {
     }
 
     /// A var of the session of a task's newest attempt; `None` if it has none of that name.
-    fn var_of_task(&self, view: &TaskView, name: &str) -> Result<Option<Value>, Error> {
+    pub(super) fn var_of_task(&self, view: &TaskView, name: &str) -> Result<Option<Value>, Error> {
         let Some(root) = view.task.root() else { return Ok(None) };
         let Some(session) = self.session(root)? else { return Ok(None) };
         session.vars.get(name).map(|content| self.value(content)).transpose()
@@ -275,6 +276,10 @@ fn said(event: &TaskEvent) -> String {
             format!("session {session} was started by {by}{}", because(why))
         }
         TaskEvent::Set { change, by, because: why } => {
+            if let TaskChange::Budget(caps) = change {
+                let money = show_money(caps.task_money_micros);
+                return format!("{by} set the money of the task to {money}{}", because(why));
+            }
             let shown = serde_json::to_value(change).unwrap_or_default();
             let field = shown["field"].as_str().unwrap_or_default();
             format!("{by} set {field} to {}{}", shown["value"], because(why))

@@ -13,6 +13,9 @@ pub(super) fn reason(id: SessionId, stop: Stop) -> Reason {
     let go_on = format!("tell the agent something with `longhaul session steer {id} TEXT`, or {}", back(id));
     match stop {
         Stop::Stuck(Stuck::OnlyTalks) => {
+            let go_on = format!(
+                "{go_on}; an agent of yours that hands in by ending its turn is added with `longhaul agent add --hands-in-by-ending`"
+            );
             ParkCode::Stuck.reason("the agent ends its turns without doing anything", go_on)
         }
         Stop::Stuck(Stuck::SameCall) => {

@@ -7,7 +7,7 @@ use longhaul_core::session::Session;
 use longhaul_core::workflow::step::Seen;
 use serde_json::{Value, json};
 
-use super::Driven;
+use super::{Assignment, Driven, Who};
 use crate::error::Error;
 
 /// How deep sessions lie below each other at most; an import may claim anything.
@@ -40,6 +40,10 @@ impl Driven<'_> {
             task: vars.line.last().and_then(|root| root.task).map(|task| task.to_string()),
             session: root.to_string(),
             goal: self.commands.goal_of(root)?,
+            rehearsal: matches!(
+                self.commands.assignment(root)?,
+                Some(Assignment { who: Who::Rehearsal(_), .. })
+            ),
             start: files.start.to_string(),
             tree: now["tree"].as_str().unwrap_or_default().to_owned(),
             change: Some(change.as_deref().unwrap_or(&now)),

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_events::SessionId;
-use longhaul_git::{Fate, Merged, Snapshots, Stays};
+use longhaul_events::{DeliveryAct, SessionId};
+use longhaul_git::{Fate, Joined, Merged, ObjectId, Snapshot, Snapshots, Stays, Target};
 
 use super::file::{self, WorktreeFile};
 use super::keeping::{in_words, on_record};
@@ -154,7 +154,13 @@ impl Cleaning<'_> {
         let (snapshots, checkout) = (place.snapshots(self.system.places())?, place.checkout()?);
         let id = place.session.id.to_string();
         let wanted = place.wanted(&checkout, "before a clean-up", &id);
-        let (because, snapshot) = match snapshots.judge(&place.main, &wanted, &place.own.base_branch)? {
+        let fate = snapshots.judge(&place.main, &wanted, &place.own.base_branch)?;
+        let (because, snapshot) = match fate {
+            Fate::Stays { because, snapshot }
+                if in_a_snapshot(&because) && self.is_landed(place, &snapshots, &snapshot)? =>
+            {
+                (format!("delivered, and merged into `{}`", place.own.base_branch), snapshot)
+            }
             Fate::Stays { because, snapshot } if self.is_discarded(&because) => {
                 (format!("discarded: {}", why(&because)), snapshot)
             }
@@ -185,6 +191,43 @@ impl Cleaning<'_> {
             format!("`longhaul worktree restore {short}` brings it back")
         });
         Ok(CleanRow { remedy, ..cleaned(row, CleanState::Removed, because, id) })
+    }
+
+    /// Whether what was delivered from a checkout is merged, and is all that is in it. Nobody commits in a checkout that a
+    /// pipeline delivers from.
+    fn is_landed(&self, place: &Place, snapshots: &Snapshots, snapshot: &Snapshot) -> Result<bool, Error> {
+        let tree = &snapshot.tree;
+        for act in self.commands.deliveries(place.session.id)? {
+            let Some(receipt) = act.receipt else { continue };
+            let id = |key: &str| receipt[key].as_str().and_then(ObjectId::parse);
+            match (act.act, id("commit"), id("base"), id("tree")) {
+                (DeliveryAct::Merge, Some(_), _, _) if receipt["change"] == *tree.as_str() => {
+                    return Ok(true);
+                }
+                // A person may have merged the branch that it was delivered to.
+                (DeliveryAct::Commit, Some(commit), Some(base), Some(delivered))
+                    if snapshots.join(&place.base, tree, &base)? == Joined::Tree(delivered.clone()) =>
+                {
+                    let target = Target { branch: &place.own.base_branch, base: &place.base };
+                    if snapshots.merged(&place.main, &commit, target)? != Merged::No {
+                        return Ok(true);
+                    }
+                }
+                (
+                    DeliveryAct::Commit
+                    | DeliveryAct::Branch
+                    | DeliveryAct::PullRequest
+                    | DeliveryAct::Comment
+                    | DeliveryAct::Merge
+                    | DeliveryAct::RemoveBranch
+                    | DeliveryAct::Close,
+                    _,
+                    _,
+                    _,
+                ) => {}
+            }
+        }
+        Ok(false)
     }
 
     fn is_discarded(&self, stays: &Stays) -> bool {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use longhaul_core::session::{Session, Workplace};
 use longhaul_core::time::rfc3339;
 use longhaul_events::{CheckoutKind, OwnCheckout, SessionId};
-use longhaul_git::{Base, Checkout, Freshness, NewCheckout, ObjectId, secure_base, secure_commit};
+use longhaul_git::{Base, Checkout, Freshness, LeftHere, NewCheckout, ObjectId, secure_base, secure_commit};
 
 use super::file::{self, WorktreeFile};
 use super::info::{POINTER, Pointer};
@@ -173,7 +173,31 @@ fn base(located: &Located, name: &str, new: &NewWorktree) -> Result<(Base, Vec<S
         }
         Freshness::Fetched { .. } | Freshness::NoRemote => None,
     };
-    Ok((base, warning.into_iter().collect()))
+    let here = longhaul_git::left_here(&located.repository, &base.commit, new.base.as_deref());
+    // Whoever cannot be told what is left here still gets a worktree.
+    let left = here.ok().and_then(|here| left_in_words(&base, here));
+    Ok((base, warning.into_iter().chain(left).collect()))
+}
+
+/// What is here and not in the base: nobody should wonder why it was not seen.
+fn left_in_words(base: &Base, here: LeftHere) -> Option<String> {
+    let from = match &base.freshness {
+        Freshness::Fetched { remote } | Freshness::Stale { remote, .. } => {
+            format!("{remote}/{}", base.branch)
+        }
+        Freshness::NoRemote => base.branch.clone(),
+    };
+    let counted = |number: u64, what: &str| match number {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        several => Some(format!("{several} {what}s")),
+    };
+    let commits = counted(here.commits, "local commit");
+    let files = counted(here.files, "changed file");
+    let left: Vec<String> = commits.into_iter().chain(files).collect();
+    let verb = if here.commits + here.files == 1 { "is" } else { "are" };
+    let short: String = base.commit.as_str().chars().take(7).collect();
+    (!left.is_empty()).then(|| format!("from {from} {short}; {} {verb} not in it", left.join(" and ")))
 }
 
 fn checkout(outline: &Outline<'_>, kind: CheckoutKind) -> Result<Checkout, Error> {

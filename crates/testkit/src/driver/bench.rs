@@ -3,6 +3,7 @@
 mod append;
 mod cli;
 mod demo;
+mod intake;
 mod many;
 mod mcp;
 mod memory;
@@ -78,6 +79,7 @@ const BENCHES: &[Bench] = &[
     Bench { names: watching::IDLE_NAMES, run: watching::idle },
     Bench { names: workflows::NAMES, run: workflows::validate },
     Bench { names: queue::NAMES, run: queue::plans },
+    Bench { names: intake::NAMES, run: intake::run },
     Bench { names: mcp::NAMES, run: mcp::run },
     Bench { names: mcp::HTTP_NAMES, run: mcp::over_http },
 ];

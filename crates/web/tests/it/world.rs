@@ -130,11 +130,10 @@ impl World {
 
     /// A request with these lines in its head, after which the connection ends.
     pub(crate) fn request(&self, line: &str, head: &[String], body: &[u8]) -> Option<Answer> {
-        let mut bytes = format!("{line} HTTP/1.1\r\nConnection: close\r\n");
-        for header in head {
-            bytes += &format!("{header}\r\n");
-        }
-        bytes += &format!("Content-Length: {}\r\n\r\n", body.len());
+        let lines = head.iter().map(|header| format!("{header}\r\n")).collect::<Vec<_>>().concat();
+        let length = body.len();
+        let bytes =
+            format!("{line} HTTP/1.1\r\nConnection: close\r\n{lines}Content-Length: {length}\r\n\r\n");
         self.raw(&[bytes.as_bytes(), body].concat())
     }
 
@@ -189,6 +188,6 @@ fn system(path: &std::path::Path) -> System {
 pub(crate) fn signature(body: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).unwrap();
     mac.update(body.as_bytes());
-    let digest: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = longhaul_events::Digest(mac.finalize().into_bytes().into());
     format!("X-Hub-Signature-256: sha256={digest}")
 }

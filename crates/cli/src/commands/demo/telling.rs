@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use longhaul_runtime::types::SessionId;
 use longhaul_runtime::{Commands, Error, Happened, Reader, StoryTail};
-use serde_json::Value;
 
 use crate::error::CliError;
-use crate::output::count;
+use crate::output::cut;
+use crate::worked;
 
 /// The longest line that a step is told in.
 const WIDEST: usize = 120;
@@ -43,7 +43,7 @@ impl Telling {
             if let Some((step, told)) = told(&entry.what) {
                 let seconds = self.began.elapsed().as_secs_f64();
                 let line = format!("{seconds:5.1} s  {step:<14} {told}");
-                say(&line.chars().take(WIDEST).collect::<String>());
+                say(&cut(&line, WIDEST));
             }
         }
     }
@@ -52,7 +52,7 @@ impl Telling {
 /// The step, and what came of it.
 fn told(what: &Happened) -> Option<(&str, String)> {
     if let Happened::WorkFinished { step, result } = what {
-        return Some((&step.0, result_in_words(result)));
+        return Some((&step.0, worked::in_words(result)));
     }
     if let Happened::Decided(ruled) = what {
         return Some((&ruled.step.0, format!("{}: {}", ruled.decision, ruled.because)));
@@ -67,45 +67,4 @@ fn told(what: &Happened) -> Option<(&str, String)> {
         return Some((&step.0, reasons.first().map(|reason| reason.message.clone()).unwrap_or_default()));
     }
     None
-}
-
-fn result_in_words(result: &Value) -> String {
-    if let Some(children) = result["children"].as_array() {
-        return children.iter().map(child_in_words).collect::<Vec<_>>().join("; ");
-    }
-    if let Some(checks) = result["checks"].as_array() {
-        let told = |check: &Value| format!("{} {}", word(&check["name"]), word(&check["outcome"]));
-        return format!("on the merge result: {}", checks.iter().map(told).collect::<Vec<_>>().join(", "));
-    }
-    let value = &result["value"];
-    match (value["files"].as_array(), value["lines"].as_u64()) {
-        (Some(files), Some(changed)) => {
-            format!(
-                "{}, {}, as git sees it",
-                count(files.len() as u64, "changed file"),
-                count(changed, "line")
-            )
-        }
-        _ => format!("{}{}", word(&value["outcome"]), word(&result["outcome"])),
-    }
-}
-
-fn child_in_words(child: &Value) -> String {
-    let (name, result) = (word(&child["workflow"]), &child["result"]);
-    let said = match result["findings"].as_array().map(Vec::as_slice) {
-        Some([]) => "no findings".to_owned(),
-        Some(findings) => {
-            findings.iter().map(|found| word(&found["severity"])).collect::<Vec<_>>().join(", ")
-        }
-        None => ["summary", "interpretation", "because"]
-            .iter()
-            .find_map(|key| result[key].as_str())
-            .unwrap_or_else(|| word(&child["outcome"]))
-            .to_owned(),
-    };
-    format!("{}: {said}", name.rsplit('.').next().unwrap_or(name))
-}
-
-fn word(value: &Value) -> &str {
-    value.as_str().unwrap_or_default()
 }

@@ -24,8 +24,10 @@ pub(crate) struct Args {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
     Text,
+    #[value(alias = "markdown")]
     Md,
     Json,
+    #[value(alias = "in-toto")]
     Intoto,
 }
 

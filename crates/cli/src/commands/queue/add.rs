@@ -7,9 +7,8 @@ use longhaul_runtime::Script;
 use longhaul_runtime::control::NewEntry;
 use longhaul_runtime::types::{Priority, Taint};
 use longhaul_web::Client;
-use longhaul_web::rows::DoneRow;
 
-use super::control;
+use super::{control, show_opened};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::input;
@@ -105,7 +104,5 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if Client::find(&system.places().control_socket()).is_none() {
         context.output.say("no daemon runs, so it waits; `longhaul daemon start` starts one");
     }
-    let row = DoneRow { warnings: entered.warnings, ..DoneRow::of_task(entered.task) };
-    context.output.text(&format!("{}\n", entered.task), &row)?;
-    Ok(ExitCode::SUCCESS)
+    show_opened(context, &system, entered.task)
 }

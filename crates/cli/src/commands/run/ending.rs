@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use longhaul_runtime::types::{Because, CallOutcome, NOTHING_CHANGED, Outcome, StepView};
 use longhaul_runtime::{
-    AgentDid, ChangedFile, Commands, Drive, Error, Happened, StoryEntry, System, Telling, WaitsFor,
-    outcome_of, terminal,
+    AgentDid, ChangedFile, Commands, Delivered, Drive, Error, Happened, StoryEntry, System, Telling,
+    WaitsFor, outcome_of, terminal,
 };
 use serde::Serialize;
 
@@ -28,6 +28,9 @@ struct Ended<'a> {
     worktree: &'a str,
     branch: &'a str,
     changed_files: Vec<&'a str>,
+    /// Where the change is, if it was delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivered: Option<&'a Delivered>,
     /// How many calls were not let through, or could not be made as they were asked for.
     refused_calls: usize,
     agent: &'a str,
@@ -55,7 +58,9 @@ pub(super) fn show(
     let recorded = outcome_of(&row).or_else(|| waits.as_ref().and_then(WaitsFor::outcome));
     let outcome = judged(recorded, &changed);
     let refused = refused_calls(&reader.story(&row, Telling::Events)?);
-    let usage = Usage::of(&row.driven);
+    let task = reader.find_task(&drive.session.to_string())?;
+    let delivered = reader.delivered_of_task(&task)?;
+    let usage = Usage::of_task(&row.driven, &task);
     let used = usage.as_ref().map(Usage::in_words).unwrap_or_default();
     // A rehearsal whose script does not fit proves nothing, however well the session came out.
     let is_refused = matches!(outcome, Outcome::Failed(_))
@@ -72,6 +77,7 @@ pub(super) fn show(
             worktree,
             branch,
             changed_files,
+            delivered: delivered.as_ref(),
             refused_calls: refused.len(),
             agent: row.driven.agent.as_deref().unwrap_or(&drive.agent),
             model: drive.model.as_deref(),
@@ -89,21 +95,31 @@ pub(super) fn show(
         .collect();
     let number = count(changed.len() as u64, "changed file");
     let told = [outcome.to_string(), used, format!("{number} in {} on {}", drive.worktree, drive.branch)];
+    let delivery = delivered.as_ref().map(Delivered::in_words);
     let refusals = if changed.is_empty() { in_vain(drive, &refused) } else { None };
-    let remarks = refusals.into_iter().chain(left.map(|left| format!("error: {left}")));
+    let remarks = delivery.into_iter().chain(refusals).chain(left.map(|left| format!("error: {left}")));
     let told = told.into_iter().chain(remarks).map(|line| lines(&line, ""));
-    let told: String = told.chain([files, next(drive, &changed)]).collect();
+    let told: String = told.chain([files, next(drive, &changed, delivered.as_ref())]).collect();
     context.output.complain(told.trim_end());
     Ok(exit)
 }
 
 /// How to see what was changed, and to have it.
-fn next(drive: &Drive, changed: &[ChangedFile]) -> String {
+fn next(drive: &Drive, changed: &[ChangedFile], delivered: Option<&Delivered>) -> String {
     if changed.is_empty() {
         return String::new();
     }
     let id = drive.session;
-    lines(&format!("next: longhaul worktree diff {id}  # what changed; `| git apply` takes it over"), "  ")
+    let command = match delivered {
+        Some(Delivered { merged: None, pull_request: None, branch: Some(branch), .. }) => {
+            format!("git merge {branch}  # takes it over; `longhaul worktree diff {id}` shows what changed")
+        }
+        Some(_) => {
+            format!("longhaul proof show {id}  # what was checked, on which files, and what came of it")
+        }
+        None => format!("longhaul worktree diff {id}  # what changed; `| git apply` takes it over"),
+    };
+    lines(&format!("next: {command}"), "  ")
 }
 
 /// The calls that came to nothing, each with what was said to it.

@@ -8,7 +8,7 @@ use longhaul_runtime::types::{
 };
 
 use crate::moment;
-use crate::output::count;
+use crate::output::{count, cut};
 
 const BAR: usize = 10;
 /// Narrower terminals get no bars.
@@ -32,7 +32,9 @@ pub(super) struct Picture<'a> {
 
 pub(super) fn frame(picture: &Picture<'_>) -> Vec<String> {
     let Picture { goal, progress, spent, now, room, .. } = *picture;
-    let (done, total) = (progress.tally.done, progress.tally.total);
+    // As many as there are lines for, gates that nobody came to among them.
+    let is_behind = |step: &&StepProgress| matches!(step.state, StepState::Done | StepState::Skipped);
+    let (done, total) = (progress.steps.iter().filter(is_behind).count(), progress.steps.len());
     let goal = visible(goal.lines().next().unwrap_or_default());
     let elapsed = progress.started_at.map_or(0, |start| now.since_ms(start));
     let left = picture.left.map(|left| format!(", {}", moment::left(&left))).unwrap_or_default();
@@ -166,13 +168,6 @@ fn clock(ms: u64) -> String {
     let seconds = ms / 1000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     if hours > 0 { format!("{hours}:{minutes:02}:{seconds:02}") } else { format!("{minutes}:{seconds:02}") }
-}
-
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    text.chars().take(most.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub(crate) struct Args {
     to: String,
 
     /// Why; `-` reads standard input, `@FILE` a file.
-    #[arg(long, value_name = "TEXT|-|@FILE", allow_hyphen_values = true)]
+    #[arg(long, alias = "because", value_name = "TEXT|-|@FILE", allow_hyphen_values = true)]
     reason: String,
 }
 

@@ -6,6 +6,7 @@ use longhaul_runtime::types::{
 use longhaul_runtime::{Error, System, WaitsFor, live_of, outcome_of};
 use serde::Serialize;
 
+use crate::commands::hired::REHEARSAL;
 use crate::moment;
 use crate::output::Row;
 use crate::usage::Usage;
@@ -175,6 +176,10 @@ impl Row for SessionLine {
     }
 
     fn note(&self) -> Option<String> {
-        self.detail.clone().or_else(|| self.unplayed.clone())
+        let told = self.detail.clone().or_else(|| self.unplayed.clone());
+        let is_rehearsal = self.agent.as_deref() == Some(REHEARSAL);
+        let rehearsal = is_rehearsal.then(|| "a rehearsal".to_owned());
+        let notes: Vec<String> = rehearsal.into_iter().chain(told).collect();
+        (!notes.is_empty()).then(|| notes.join(", "))
     }
 }

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::error::CliError;
 use crate::moment;
 use crate::output::{Format, lines};
+use crate::worked;
 
 /// Only bounds how long one wait lasts; the next begins at once.
 const WAIT: Duration = Duration::from_hours(1);
@@ -131,6 +132,15 @@ impl Showing {
                     CallOutcome::Done | CallOutcome::Interrupted | CallOutcome::Stopped => String::new(),
                 };
                 Some(format!("  {call}: {end}, {ms} ms{why}"))
+            }
+            Happened::WorkStarted { step, .. } => Some(format!("`{step}` is being done")),
+            Happened::WorkFinished { step, result } => {
+                let outcome = result["outcome"].as_str().unwrap_or("done");
+                let words = worked::in_words(result);
+                let because = result["because"].as_str().unwrap_or_default();
+                let more = if words.is_empty() || words == outcome { because } else { &words };
+                let more = if more.is_empty() { String::new() } else { format!(": {}", first_line(more)) };
+                Some(format!("`{step}` ended: {outcome}{more}"))
             }
             Happened::Refused { reasons, .. } | Happened::Parked { reasons, .. } => {
                 let (line, _) = story::told(what);

@@ -2,9 +2,13 @@
 
 use std::process::ExitCode;
 
-use super::{find, show_again};
+use longhaul_runtime::types::show_money;
+use serde::Serialize;
+
+use super::{TaskLine, find};
 use crate::context::Context;
 use crate::error::CliError;
+use crate::output::Row;
 
 /// Show what a task cost, or give it another cap on money; what waits for want of it goes on.
 ///
@@ -27,5 +31,30 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     if let Some(cap) = &args.cap {
         system.change_task_budget(&system.commands()?, &view, cap)?;
     }
-    show_again(context, &reader, &view)
+    context.output.row(Purse(TaskLine::of(&reader.find_task(&view.id.to_string())?)))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What a task cost and may cost.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct Purse(TaskLine);
+
+impl Row for Purse {
+    fn cells(&self) -> Vec<(&'static str, String)> {
+        let Self(task) = self;
+        let cap = task.budget_micros.map_or_else(|| "-".to_owned(), show_money);
+        vec![
+            ("ID", task.id.clone()),
+            ("STATE", task.state.to_owned()),
+            ("COST", show_money(task.money_micros)),
+            ("CAP", cap),
+            ("SESSIONS", task.sessions.to_string()),
+            ("GOAL", task.goal.lines().next().unwrap_or_default().to_owned()),
+        ]
+    }
+
+    fn note(&self) -> Option<String> {
+        self.0.note()
+    }
 }

@@ -6,7 +6,7 @@ use super::row::{TaskLine, is_open};
 use crate::context::Context;
 use crate::error::CliError;
 
-/// List the tasks that are not over, the most urgent first.
+/// List the tasks that are not over or that somebody has to mend, the most urgent first.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Also those that are over.

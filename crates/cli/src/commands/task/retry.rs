@@ -20,7 +20,7 @@ pub(crate) struct Args {
     task: String,
 
     /// Why; `-` reads standard input, `@FILE` a file.
-    #[arg(long, value_name = "TEXT|-|@FILE", allow_hyphen_values = true)]
+    #[arg(long, alias = "reason", value_name = "TEXT|-|@FILE", allow_hyphen_values = true)]
     because: Option<String>,
 }
 

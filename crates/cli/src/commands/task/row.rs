@@ -4,6 +4,7 @@ use longhaul_runtime::types::{Live, Outcome, Priority, TaskState, rfc3339, show_
 use longhaul_runtime::{Clock as _, SystemClock, TaskView};
 use serde::Serialize;
 
+use crate::commands::hired::REHEARSAL;
 use crate::output::Row;
 
 #[derive(Debug, Serialize)]
@@ -45,6 +46,9 @@ pub(crate) struct TaskLine {
     #[serde(skip)]
     age_ms: u64,
     pub(super) goal: String,
+    /// A script was played in place of an agent.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) rehearsal: bool,
 }
 
 impl TaskLine {
@@ -68,11 +72,12 @@ impl TaskLine {
             turns: view.spent.turns,
             tokens: view.spent.tokens.input.saturating_add(view.spent.tokens.output),
             money_micros: view.spent.money_micros,
-            budget_micros: caps.map(|caps| caps.task_money_micros),
+            budget_micros: view.task.money_micros.or(caps.map(|caps| caps.task_money_micros)),
             opened_at: rfc3339(view.opened_at),
             updated_at: rfc3339(view.updated_at),
             age_ms: SystemClock.now().since_ms(view.opened_at),
             goal: view.goal.clone(),
+            rehearsal: view.root.as_ref().is_some_and(|root| root.driven.agent.as_deref() == Some(REHEARSAL)),
         }
     }
 
@@ -117,9 +122,19 @@ pub(crate) fn age(ms: u64) -> String {
     fitting.map_or_else(|| "0s".to_owned(), |(unit, length)| format!("{}{unit}", ms / length))
 }
 
-/// Whether anything of it may still happen.
+/// Whether anything of it may still happen, or somebody has to say what becomes of it: try it again, or cancel it.
 pub(super) fn is_open(view: &TaskView) -> bool {
-    view.state.is_open() || view.state == TaskState::NotHere
+    let is_unsettled = match &view.state {
+        TaskState::Over(Outcome::Failed(_) | Outcome::CouldNot(_)) => view.task.cancelled.is_none(),
+        TaskState::Over(_)
+        | TaskState::Queued
+        | TaskState::Open
+        | TaskState::Waits(_)
+        | TaskState::Ending
+        | TaskState::HandedOver(_)
+        | TaskState::NotHere => false,
+    };
+    is_unsettled || view.state.is_open() || view.state == TaskState::NotHere
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use longhaul_runtime::types::{Estimate, SessionRow, show_count, show_money};
-use longhaul_runtime::{Decided, Happened, TaskDecision, TaskView};
+use longhaul_runtime::{Decided, Delivered, Happened, TaskDecision, TaskView};
 use serde::Serialize;
 
 use super::{TaskLine, find};
@@ -37,6 +37,9 @@ struct Shown {
     /// What earlier runs say of what is left.
     #[serde(skip_serializing_if = "Option::is_none")]
     left: Option<Estimate>,
+    /// Where the change is, if it was delivered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    delivered: Option<Delivered>,
     #[serde(skip_serializing_if = "Option::is_none")]
     decisions: Option<Vec<DecisionLine>>,
 }
@@ -79,6 +82,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         attempts: view.task.attempts.iter().map(ToString::to_string).collect(),
         sessions: tree(&view),
         left: view.root.as_ref().map(|root| reader.estimate(root.id)).transpose()?.flatten(),
+        delivered: reader.delivered_of_task(&view)?,
         decisions: decisions.map(|decisions| decisions.into_iter().map(DecisionLine::from).collect()),
     };
     context.output.text(&words(&shown), &shown)?;
@@ -121,6 +125,10 @@ fn words(shown: &Shown) -> String {
         count(task.attempts as u64, "attempt"),
     ));
     facts.extend(shown.left.as_ref().map(moment::left));
+    if task.rehearsal {
+        facts.push("a rehearsal: a script was played, and nobody was asked".to_owned());
+    }
+    facts.extend(shown.delivered.as_ref().map(Delivered::in_words));
     text += &facts.iter().map(|fact| lines(fact, INDENT)).collect::<String>();
     for session in &shown.sessions {
         text += &lines(&session.in_tree(), "  ");
@@ -159,6 +167,10 @@ fn next(task: &TaskLine) -> String {
         ("open", Some(session)) => commands.push(format!("longhaul session tail {session}  # follows it")),
         ("failed" | "could not" | "cancelled", _) => {
             commands.push(format!("longhaul task retry {id}  # tries it again"));
+            if task.state != "cancelled" {
+                commands
+                    .push(format!("longhaul task cancel {id}  # settles it, and no list names it any more"));
+            }
         }
         ("ending", _) => commands.push(format!("longhaul task cancel {id}  # goes on ending it")),
         _ => {}

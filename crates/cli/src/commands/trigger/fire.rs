@@ -2,9 +2,7 @@
 
 use std::process::ExitCode;
 
-use longhaul_web::rows::DoneRow;
-
-use crate::commands::queue::control;
+use crate::commands::queue::{control, show_opened};
 use crate::context::Context;
 use crate::error::CliError;
 use crate::input;
@@ -27,6 +25,5 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
     let commands = system.commands()?;
     let fired = control(&system, &commands).fire(&args.id, goal.as_deref())?;
     context.output.say(&format!("trigger {} began: {}", fired.trigger, fired.goal));
-    context.output.text(&format!("{}\n", fired.task), &DoneRow::of_task(fired.task))?;
-    Ok(ExitCode::SUCCESS)
+    show_opened(context, &system, fired.task)
 }

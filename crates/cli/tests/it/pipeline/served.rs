@@ -91,7 +91,7 @@ fn heavy_a_daemon_that_is_killed_again_and_again_delivers_everything_once() {
     for round in 0..rounds {
         let mut daemon = world.serve();
         let after = std::time::Duration::from_millis(dice.below(1500));
-        std::thread::sleep(after); // the moment of the kill is what is being tested
+        std::thread::sleep(after); // tidy: the moment of the kill is what is being tested
         let _ = daemon.kill();
         let _ = daemon.wait();
         // In every other round all that runs dies with it, as when a machine loses power.

@@ -1,3 +1,5 @@
+//! Which runners rest when a daemon ends.
+
 use std::collections::BTreeMap;
 
 use longhaul_core::task::Source;
@@ -84,7 +86,7 @@ fn the_runners_of_tasks_that_waited_rest_and_those_of_people_are_left_alone() {
     let ours = queued(&system, &commands);
     let theirs: SessionId = system.begin(&commands, walk()).unwrap().session_id.parse().unwrap();
     let (served, at_a_shell) = (runner(&system, ours), runner(&system, theirs));
-    assert_eq!(runners(&system).unwrap(), [served.clone()]);
+    assert_eq!(runners(&system).unwrap(), std::slice::from_ref(&served));
     let rested = rest(&system, || Farewell::Rest).unwrap();
     assert_eq!(rested, Rested { sessions: vec![ours], left: Vec::new() });
     assert!(!served.is_there() && at_a_shell.is_there());

@@ -1,3 +1,5 @@
+//! Units as they are written, found and taken away.
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
