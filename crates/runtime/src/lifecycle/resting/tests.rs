@@ -44,7 +44,7 @@ fn queued(system: &System, commands: &Commands) -> SessionId {
     let task = commands
         .queue_task(NewQueued {
             goal: "fix it".into(),
-            source: Source::Cli,
+            source: "cli".parse::<Source>().unwrap(),
             pipeline: "team.fix".into(),
             until: None,
             workspace: None,
