@@ -244,7 +244,7 @@ const EVERY_COMMAND: &str = "
     session-advance session-show session-list session-resume session-checkpoint session-rewind
     session-continue session-steer session-tail session-record session-replay session-cancel session-export
     session-import gate gate-list gate-show gate-approve
-    gate-reject trigger trigger-list trigger-add trigger-validate trigger-test trigger-enable trigger-disable stop spawn await proof proof-show proof-verify worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
+    gate-reject trigger trigger-list trigger-add trigger-validate trigger-test trigger-enable trigger-disable daemon daemon-run daemon-start daemon-stop daemon-status daemon-restart daemon-install daemon-uninstall stop spawn await proof proof-show proof-verify worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
     forge forge-init forge-issue forge-issue-new forge-issue-list forge-issue-show forge-issue-close forge-pr forge-pr-list forge-pr-show forge-pr-review
     artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
     log-export log-import logs stats gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man

@@ -161,6 +161,6 @@ fn answer(stream: &mut BufReader<TcpStream>) -> Result<u16, Failure> {
 fn signature(body: &str) -> String {
     let mut mac = Hmac::<Sha256>::new_from_slice(SECRET.as_bytes()).expect("HMAC takes keys of any length");
     mac.update(body.as_bytes());
-    let digest: String = mac.finalize().into_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
+    let digest = longhaul_events::Digest(mac.finalize().into_bytes().into());
     format!("sha256={digest}")
 }
