@@ -64,7 +64,7 @@ impl System {
         }
         let root = view.root.as_ref().and_then(|root| root.driven.caps);
         let caps = view.task.budget.or(root).ok_or(TaskError::NotPaid { task: view.id })?;
-        let change = TaskChange::Budget(Caps { task_money_micros, ..caps });
+        let change = TaskChange::Budget(with_task_money(caps, task_money_micros));
         let open = open_sessions(commands, view.id)?;
         // All of them are looked at before one is given anything.
         for id in &open {
@@ -85,7 +85,7 @@ impl System {
     ) -> Result<(), Error> {
         let session = commands.load_session(id)?;
         let Some(caps) = session.caps.filter(|_| session.agent.is_some()) else { return Ok(()) };
-        let budget = NewBudget { caps: Caps { task_money_micros, ..caps }, by: terminal::user_name() };
+        let budget = NewBudget { caps: with_task_money(caps, task_money_micros), by: terminal::user_name() };
         // What waits for other means takes that of the task anew when it gets them.
         if budgeting::is_out_of_means(&session) && !waits_for_task_money(&session) {
             return Ok(());
@@ -98,7 +98,7 @@ impl System {
 fn check_task_money(commands: &Commands, id: SessionId, task_money_micros: u64) -> Result<(), Error> {
     let session = commands.load_session(id)?;
     match session.caps.filter(|_| session.agent.is_some() && waits_for_task_money(&session)) {
-        Some(caps) => budgeting::enough(commands, &session, &Caps { task_money_micros, ..caps }),
+        Some(caps) => budgeting::enough(commands, &session, &with_task_money(caps, task_money_micros)),
         None => Ok(()),
     }
 }
@@ -124,6 +124,13 @@ impl Commands {
         }
         Ok(())
     }
+}
+
+/// Where both were given together, as to a run, both change.
+const fn with_task_money(caps: Caps, task_money_micros: u64) -> Caps {
+    let is_one = caps.money_micros == caps.task_money_micros;
+    let money_micros = if is_one { task_money_micros } else { caps.money_micros };
+    Caps { task_money_micros, money_micros, ..caps }
 }
 
 fn waits_for_task_money(session: &Session) -> bool {
