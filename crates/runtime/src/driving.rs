@@ -81,6 +81,7 @@ impl System {
         self.refuse_unready(&new.who)?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
+        self.end_half_begun(commands)?;
         commands.refuse_duplicate(&new.task.source)?;
         let mut start = self.prepared_until(commands, new.walk, new.task.until.as_deref())?;
         start.label(&new.task.labels);
@@ -95,6 +96,7 @@ impl System {
         self.refuse_if_missing(&who)?;
         let source = new.task.source.clone();
         let task = TaskOrigin { budget: Some(caps), ..new.task };
+        let _starting = self.starting()?;
         let view = commands.start_session_for(&start, &TaskWish::New(task))?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
         commands.yield_to_earlier(&source, session)?;

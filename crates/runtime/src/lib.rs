@@ -20,6 +20,7 @@ mod driving;
 mod error;
 pub mod forge;
 pub mod gateway;
+mod half_begun;
 mod hiring;
 pub mod leaf;
 pub mod maintenance;
