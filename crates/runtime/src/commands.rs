@@ -8,7 +8,7 @@ pub(crate) mod delivering;
 mod keeping;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
-mod paying;
+pub(crate) mod paying;
 mod replaying;
 pub(crate) mod session;
 pub(crate) mod task;

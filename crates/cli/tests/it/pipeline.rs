@@ -3,6 +3,7 @@
 
 mod gates;
 mod moving;
+mod tampering;
 mod world;
 
 use std::fs;
