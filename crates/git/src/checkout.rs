@@ -91,6 +91,13 @@ impl Checkout {
         Ok(checkout)
     }
 
+    /// The files at a path whose `.git` is gone, or is nobody's to read any more. They can be kept; its commits cannot.
+    pub fn without_history(path: &Path, kind: CheckoutKind, main_dir: &Path) -> Self {
+        // Nothing is there, so nothing that somebody put in its place is read.
+        let git_dir = main_dir.join("longhaul-has-no-such-folder");
+        Self { kind, path: path.to_owned(), git_dir, main_dir: main_dir.to_owned() }
+    }
+
     /// The checkout as a repository that can be asked things.
     pub fn repository(&self) -> Repository {
         let (common_dir, kind) = match self.kind {

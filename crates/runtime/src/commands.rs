@@ -9,7 +9,7 @@ mod keeping;
 mod noting;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod opaque;
-mod paying;
+pub(crate) mod paying;
 pub(crate) mod queueing;
 pub(crate) mod receiving;
 mod replaying;

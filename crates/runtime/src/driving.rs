@@ -90,6 +90,7 @@ impl System {
         longhaul_git::base_may_be_there(&repository, new.base.as_deref())?;
         let caps = self.caps_with(new.budget.as_deref())?;
         let walls = self.walls(new.walls)?;
+        self.end_half_begun(commands)?;
         commands.refuse_duplicate(&new.task.source)?;
         let mut start = self.prepared_until(commands, new.walk, new.task.until.as_deref())?;
         start.label(&new.task.labels);
@@ -99,6 +100,7 @@ impl System {
         self.refuse_if_missing(&who)?;
         let source = new.task.source.clone();
         let task = TaskOrigin { budget: Some(caps), ..new.task };
+        let _starting = self.starting()?;
         let view = commands.start_session_for(&start, &TaskWish::New(task))?;
         let session: SessionId = view.session_id.parse().expect("a session is shown with its id");
         commands.yield_to_earlier(&source, session)?;

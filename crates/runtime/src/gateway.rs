@@ -47,6 +47,16 @@ pub(crate) struct WayOut<'a> {
     /// Whose models can be asked, and who keeps count of it.
     pub(crate) upstreams: Upstreams,
     pub(crate) meter: Arc<dyn Meter>,
+    pub(crate) whose: Whose,
+}
+
+/// Who goes out by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Whose {
+    /// With the tools of the session and the models that may be asked.
+    Agent,
+    /// Commands of the engine, such as checks: they run what an agent wrote, and get to hosts and no further.
+    Engine,
 }
 
 /// A way out that is open, and the walls that it is in.
@@ -84,9 +94,15 @@ impl WayOut<'_> {
     fn options(&self, listen: Listen) -> Options {
         let hosts = self.reach.hosts.iter().filter_map(|host| HostPattern::parse(host).ok());
         let (settings, session) = (self.system.settings().clone(), self.driven.session);
-        let leaf = self.system.leaf_door().map(|door| door(settings.clone(), self.driven));
+        let (leaf, socket) = match self.whose {
+            Whose::Agent => {
+                let leaf = self.system.leaf_door().map(|door| door(settings.clone(), self.driven));
+                (leaf, self.system.places().gateway_socket(session))
+            }
+            Whose::Engine => (None, self.system.places().plain_socket(session)),
+        };
         Options {
-            socket: self.system.places().gateway_socket(session),
+            socket,
             listen,
             hosts: hosts.collect(),
             token: self.token.clone(),
@@ -99,8 +115,12 @@ impl WayOut<'_> {
 
     fn variables(&self, sandbox: Sandbox, socket: &Path, port: u16) -> Sandbox {
         let is_open = sandbox.network == Network::Open;
-        let sandbox =
-            sandbox.set_variable(SOCKET_VARIABLE, socket).set_variable(TOKEN_VARIABLE, self.token.reveal());
+        let sandbox = match self.whose {
+            Whose::Agent => sandbox
+                .set_variable(SOCKET_VARIABLE, socket)
+                .set_variable(TOKEN_VARIABLE, self.token.reveal()),
+            Whose::Engine => sandbox,
+        };
         if is_open {
             return sandbox;
         }

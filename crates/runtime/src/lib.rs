@@ -22,6 +22,7 @@ mod driving;
 mod error;
 pub mod forge;
 pub mod gateway;
+mod half_begun;
 mod hiring;
 mod inbox;
 pub mod intake;

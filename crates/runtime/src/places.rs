@@ -96,6 +96,16 @@ impl Places {
         self.run.join(format!("{session}.sock"))
     }
 
+    /// Where whoever starts a run says so.
+    pub(crate) fn starting(&self) -> PathBuf {
+        self.state.join("starting")
+    }
+
+    /// Where commands of the engine find their way to hosts.
+    pub(crate) fn plain_socket(&self, session: SessionId) -> PathBuf {
+        self.run.join(format!("{session}.out"))
+    }
+
     pub(crate) fn user_config(&self) -> PathBuf {
         self.config.join("config.yml")
     }

@@ -17,7 +17,8 @@ pub struct ProofReport {
     pub wrong: Vec<String>,
     /// What nobody could look at here, and why.
     pub open: Vec<String>,
-    /// Whether the repository or the log here knows what it is about. Anybody can write one that only agrees with itself.
+    /// Whether the log here has it, or the files here bear it out: those of the task merge to its result once more. Anybody
+    /// can write one that only agrees with itself and names commits that everybody has.
     pub is_known_here: bool,
 }
 
@@ -84,23 +85,25 @@ impl System {
                 (false, _) => report.open.push(format!("its {name} {id} is not in this repository")),
             }
         }
-        report.is_known_here |= known.iter().any(|(name, _)| *name == "base");
         let of = |name: &str| known.iter().find(|(known, _)| *known == name).map(|(_, id)| id);
         let (Some(snapshots), Some(start), Some(tree), Some(onto)) =
             (&snapshots, of("start"), of("tree"), of("base"))
         else {
             return Ok(());
         };
-        merged_again(snapshots, &Proposal { start, tree, onto }, report)
+        let was_here = of("merge result").is_some();
+        let is_same = merged_again(snapshots, &Proposal { start, tree, onto }, report)?;
+        report.is_known_here |= was_here && is_same;
+        Ok(())
     }
 }
 
-/// Merging the same must give the same.
+/// Merging the same must give the same. Says whether it did.
 fn merged_again(
     snapshots: &Snapshots,
     proposal: &Proposal<'_>,
     report: &mut ProofReport,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let again = match snapshots.merge(proposal)? {
         MergeResult::Clean { tree, .. } => Some(tree.to_string()),
         MergeResult::Conflict { .. } => None,
@@ -108,6 +111,7 @@ fn merged_again(
     match (&report.proof.merged_tree, again) {
         (Some(said), Some(again)) if *said == again => {
             report.right.push("merging its files into its base gives its merge result".to_owned());
+            return Ok(true);
         }
         (Some(said), again) => {
             let again = again.unwrap_or_else(|| "a conflict".to_owned());
@@ -115,5 +119,5 @@ fn merged_again(
         }
         (None, _) => {}
     }
-    Ok(())
+    Ok(false)
 }

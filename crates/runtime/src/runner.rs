@@ -36,6 +36,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use longhaul_core::config::SetupCommand;
+use longhaul_core::scrub::Secret;
 use longhaul_core::session::{At, Rejection};
 use longhaul_core::walk::{ANOTHER_SESSION, MEND};
 use longhaul_core::workflow::step::{Deliver, RunOn, RunWhat};
@@ -53,7 +54,7 @@ use crate::system::System;
 use crate::telemetry::scrub_logs_with;
 use crate::workers;
 pub(crate) use assignment::{Assignment, PinnedReach, ReadFiles, Staff, Visits, Who};
-use crew::{Crew, Shell};
+use crew::{Crew, Shell, Tokens};
 use leftovers::Latest;
 pub(crate) use leftovers::{SessionLabel, Whom};
 pub(crate) use leftovers::{is_alive, is_dead, is_driven, this_process};
@@ -68,6 +69,8 @@ use watch::Stopwatch;
 const LEASE_MS: u64 = 15_000;
 /// How long a known outcome waits for a store that cannot take it.
 const KEEP_TRYING: Duration = Duration::from_mins(10);
+/// What commands of the engine show to their way out is kept out of the log like the token of an agent.
+const ENGINE_TOKEN: &str = "LONGHAUL_ENGINE_TOKEN";
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
 /// How long a runner that is done waits for a collector to take what it did.
@@ -122,6 +125,10 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
     let token = Token::random();
     // Whoever works on the session sees it, and whatever they say is stored.
     let system = &system.keeping_secret(TOKEN_VARIABLE, token.reveal());
+    let engine_token = Token::random();
+    let system = &system.keeping_secret(ENGINE_TOKEN, engine_token.reveal());
+    // Whoever looks for the files says what is wrong with them.
+    let system = &system.keeping_secrets(secrets_of_files(system, id).unwrap_or_default());
     let commands = Arc::new(system.commands()?);
     scrub_logs_with(commands.scrubber().clone());
     let label = SessionLabel::of(id, &system.places().data)?;
@@ -150,10 +157,11 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
             .crew()
             .map(|crew| {
                 let shell = Shell { system, commands: &commands };
-                crew.open_gateway(shell, gateway::Driven { session: id, driver: epoch }, &token, &label)
+                let tokens = Tokens { agent: &token, engine: &engine_token };
+                crew.open_gateway(shell, gateway::Driven { session: id, driver: epoch }, tokens, &label)
             })
             .transpose();
-        let sandbox = piece.crew().map(|crew| crew.sandbox.clone());
+        let sandbox = piece.crew().map(|crew| crew.plain.clone());
         let owner = piece.crew().map_or(Some(id), |crew| crew.owner);
         let stopwatch = Stopwatch::start_or_let_go(&commands, id, epoch)?;
         let (label, setup) = (&label, setup.as_slice());
@@ -181,6 +189,15 @@ fn run_until_it_waits(system: &System, id: SessionId) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// What must not be stored of files that the session has.
+fn secrets_of_files(system: &System, id: SessionId) -> Result<Vec<Secret>, Error> {
+    let commands = system.commands()?;
+    let session = commands.load_session(id)?;
+    let Some((whose, _)) = commands.workplace_of(&session)? else { return Ok(Vec::new()) };
+    let place = crate::worktrees::Place::of(commands.load_session(whose)?)?;
+    Ok(system.file_secrets(&place))
 }
 
 /// What a session waits for that a runner can do.
@@ -265,7 +282,7 @@ struct Driven<'a> {
     id: SessionId,
     epoch: Epoch,
     label: &'a SessionLabel,
-    /// The walls of an agent of ours. What it may have written is run behind them too.
+    /// The walls of an agent of ours, without its tools. What it may have written is run behind them too.
     sandbox: Option<Sandbox>,
     stopwatch: Stopwatch,
     /// What makes the checkout ready before anything is done in it.

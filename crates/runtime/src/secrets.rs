@@ -1,5 +1,6 @@
 //! The values that must never be stored: what the user's secrets file holds, and what the environment names.
 
+mod files;
 mod keeping;
 mod key;
 

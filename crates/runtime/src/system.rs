@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,8 +84,15 @@ impl System {
 
     /// The same installation, for which this is one more secret.
     pub(crate) fn keeping_secret(&self, name: &str, value: &str) -> Self {
+        self.keeping([Secret { name: name.to_owned(), value: value.as_bytes().to_vec() }])
+    }
+
+    /// Their names end as those of secrets do.
+    pub(crate) fn keeping(&self, secrets: impl IntoIterator<Item = Secret>) -> Self {
         let mut settings = self.settings.clone();
-        settings.variables.insert(name.into(), value.into());
+        let variables =
+            secrets.into_iter().map(|Secret { name, value }| (name.into(), OsString::from_vec(value)));
+        settings.variables.extend(variables);
         Self { pinned: self.pinned.clone(), ..self.with(settings) }
     }
 

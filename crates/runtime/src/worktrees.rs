@@ -114,6 +114,15 @@ impl Place {
         Ok(Checkout::open(Path::new(&self.own.path), kind, &self.main.common_dir)?)
     }
 
+    /// The same for whoever keeps its files: those are there, whatever became of its `.git`.
+    pub(crate) fn files(&self) -> Checkout {
+        self.checkout().unwrap_or_else(|error| {
+            tracing::warn!(%error, session = %self.session.id, "only the files of a worktree can be kept");
+            let kind = git_kind(self.own.kind);
+            Checkout::without_history(Path::new(&self.own.path), kind, &self.main.common_dir)
+        })
+    }
+
     pub(crate) fn snapshots(&self, places: &Places) -> Result<Snapshots, Error> {
         Ok(Snapshots::open(&places.snapshots(self.workspace), &self.main)?)
     }

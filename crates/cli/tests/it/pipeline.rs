@@ -4,6 +4,7 @@
 mod gates;
 mod moving;
 mod served;
+mod tampering;
 mod told;
 mod world;
 

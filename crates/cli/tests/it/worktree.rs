@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::support::{Home, files, git};
+use crate::terminal::Terminal;
 use crate::walking::{id, one};
 
 /// A repository, a session that was started in it, and its worktree.
@@ -370,4 +371,37 @@ fn a_list_without_orphans_says_so_and_proposes_nothing() {
         none.stderr.contains("no worktree is orphaned") && !none.stderr.contains("worktree new"),
         "{none}"
     );
+}
+
+#[test]
+fn a_worktree_whose_git_folder_is_gone_is_kept_and_brought_back_beside_what_is_left_of_it() {
+    let work = Work::new(&[]);
+    work.cancel();
+    fs::write(work.path.join("mine"), "1").unwrap();
+    work.run(&["clean"]);
+    let first = work.run(&["restore", "--worktree", &work.name]);
+    let count = first.len();
+    fs::write(work.path.join("mine"), "2").unwrap();
+    fs::remove_dir_all(work.path.join(".git")).unwrap();
+    let newest = first[0]["snapshot"].as_str().unwrap();
+    work.run(&["restore", newest, "--worktree", &work.name]);
+    assert_eq!(fs::read_to_string(work.path.join("mine")).unwrap(), "1");
+    assert!(work.path.join(".git").is_dir());
+    let aside = PathBuf::from(format!("{}.aside-1", work.path.display()));
+    assert_eq!(fs::read_to_string(aside.join("mine")).unwrap(), "2");
+    let kept = work.run(&["restore", "--worktree", &work.name]);
+    assert!(kept.len() > count, "what was there is in a snapshot: {kept:?}");
+}
+
+#[test]
+fn what_an_agent_wrote_does_not_reach_a_terminal_as_it_is() {
+    let work = Work::new(&[]);
+    fs::write(work.path.join("mine"), "\u{1b}[2Jgone\n\tindented\n").unwrap();
+    let words = ["worktree", "diff", &work.name];
+    let piped = work.home.run(&words).inside(&work.repository).go().succeeded();
+    assert!(piped.stdout.contains("\u{1b}[2Jgone"), "{piped}");
+    let mut terminal = Terminal::whole_in(&work.home, &work.repository, &words, &[]);
+    terminal.wait_for("indented");
+    let (_, shown) = terminal.end();
+    assert!(!shown.contains("\u{1b}[2J") && shown.contains("\\u{1b}[2Jgone"), "{shown:?}");
 }

@@ -17,6 +17,32 @@ pub fn words(command: &[String]) -> Vec<&str> {
     words
 }
 
+/// What ends a command in a shell, and what stands before one without being it.
+const ENDS: &str = ";&|()\n{}`";
+const BEFORE: [&str; 9] = ["exec", "env", "time", "command", "then", "do", "else", "if", "!"];
+/// Who runs the file that is named next.
+const RUNS: [&str; 14] = [
+    ".", "source", "sh", "bash", "dash", "ash", "ksh", "zsh", "python", "python3", "node", "ruby", "perl",
+    "php",
+];
+
+/// The words of a command that may be files it runs: each by itself, and in a line for a shell what is run there. What such
+/// a line only reads is no part of the check.
+pub fn run_by(command: &[String]) -> Vec<&str> {
+    let mut found: Vec<&str> = command.iter().map(String::as_str).collect();
+    for line in command.iter().filter(|word| word.contains(char::is_whitespace)) {
+        for single in line.split(|letter| ENDS.contains(letter)) {
+            let words = single.split_whitespace().map(|word| word.trim_matches(['"', '\'']));
+            let mut words = words.skip_while(|word| BEFORE.contains(word) || word.contains('='));
+            let Some(first) = words.next() else { continue };
+            let program = first.rsplit('/').next().unwrap_or(first);
+            let script = words.find(|word| !word.starts_with('-')).filter(|_| RUNS.contains(&program));
+            found.extend(script.or(Some(first)));
+        }
+    }
+    found
+}
+
 /// The changed paths that a person has to look at. `read` gives the text of a file as it was before the change.
 pub fn touched<'p>(
     commands: &[&[String]],
@@ -105,6 +131,20 @@ mod tests {
         assert_eq!(found(&["sh", "/usr/bin/src/a.sh"], &changed), [""; 0]);
         // In the folder of a step.
         assert_eq!(found(&["sh", "tests/run.sh"], &["web/tests/run.sh"]), ["web/tests/run.sh"]);
+    }
+
+    #[test]
+    fn what_a_line_for_a_shell_runs_is_told_from_what_it_reads() {
+        let run = |line: &str| {
+            let command = ["sh".to_owned(), "-c".to_owned(), line.to_owned()];
+            run_by(&command).into_iter().skip(3).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(run("set -e; sh tests/run.sh"), ["set", "tests/run.sh"]);
+        assert_eq!(
+            run("CI=1 exec ./check.sh -v && bash -e 'tests/more.sh' a.txt"),
+            ["./check.sh", "tests/more.sh"]
+        );
+        assert_eq!(run("echo 1..1; grep -q mine a.txt"), ["echo", "grep"]);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{LIST_LIMIT_BYTES, Snapshots, TakeSnapshot};
 use crate::{Error, ObjectId};
 
 /// What the base has in place of a repository inside.
-const GITLINK: &str = "160000";
+pub(super) const GITLINK: &str = "160000";
 
 /// Files in which the bytes of a checkout differ from those of its base.
 #[derive(Default)]

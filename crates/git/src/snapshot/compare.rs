@@ -59,13 +59,13 @@ pub enum Merged {
 impl Snapshots {
     /// The files that differ from the base, untracked ones among them.
     pub fn changes(&self, wanted: &TakeSnapshot<'_>) -> Result<Vec<Change>, Error> {
-        let tree = self.current_tree(wanted)?;
+        let tree = self.clean_tree(wanted)?;
         self.changes_between(wanted.base, &tree)
     }
 
     /// The same as a patch.
     pub fn patch(&self, wanted: &TakeSnapshot<'_>) -> Result<Vec<u8>, Error> {
-        let tree = self.current_tree(wanted)?;
+        let tree = self.clean_tree(wanted)?;
         let showing = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--binary"];
         let git = self.git().args(showing).args([wanted.base.as_str(), tree.as_str()]);
         git.answer_limit_bytes(LIST_LIMIT_BYTES).run()?.succeeded()

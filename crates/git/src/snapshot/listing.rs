@@ -7,10 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::clean::GITLINK;
 use super::{LIST_LIMIT_BYTES, Snapshots, TakeSnapshot};
-use crate::Error;
 use crate::checkout::plain::trap_below;
 use crate::command::Git;
+use crate::{Error, ObjectId};
 
 /// A look at the files takes longer than this only if they are very many, or if one of them is a trap.
 const QUICK: Duration = Duration::from_secs(5);
@@ -26,6 +27,8 @@ pub enum LeftOut {
     NestedHistory { path: PathBuf },
     /// Commits of the checkout that cannot be read.
     Commits { because: String },
+    /// Another commit of a repository inside than the base has: no file says so, and only its owner could deliver it.
+    Submodule { path: PathBuf },
     /// Files that are tracked though they are ignored may be missing, because the index cannot be read.
     Index { because: String },
 }
@@ -45,7 +48,12 @@ impl Snapshots {
         let mut candidates = BTreeSet::new();
         self.untracked(top, Path::new(""), &mut candidates, &mut found)?;
         match tracked(wanted) {
-            Ok(files) => candidates.extend(files),
+            Ok(Tracked { files, links }) => {
+                candidates.extend(files);
+                let moved = self.links_of(wanted.base)?;
+                let moved = links.into_iter().filter(|(path, id)| moved.get(path) != Some(id));
+                found.left_out.extend(moved.map(|(path, _)| LeftOut::Submodule { path }));
+            }
             Err(error) => drop(found.left_out.insert(LeftOut::Index { because: error.to_string() })),
         }
         candidates.extend(more.iter().cloned());
@@ -57,6 +65,13 @@ impl Snapshots {
         }
         found.name_histories(top);
         Ok(found)
+    }
+
+    /// The repositories inside that a commit names, and their commits.
+    fn links_of(&self, commit: &ObjectId) -> Result<BTreeMap<PathBuf, String>, Error> {
+        let listing = self.git().args(["ls-tree", "-r", "-z", commit.as_str()]);
+        let stdout = listing.answer_limit_bytes(LIST_LIMIT_BYTES).run()?.succeeded()?;
+        Ok(links_in(&stdout))
     }
 
     /// Seen through an empty index everything is untracked. Git does not look into a repository inside, so that is
@@ -144,11 +159,32 @@ impl Listing {
     }
 }
 
-fn tracked(wanted: &TakeSnapshot<'_>) -> Result<Vec<PathBuf>, Error> {
+/// What the index of a checkout names.
+struct Tracked {
+    files: Vec<PathBuf>,
+    links: BTreeMap<PathBuf, String>,
+}
+
+fn tracked(wanted: &TakeSnapshot<'_>) -> Result<Tracked, Error> {
     let repository = wanted.checkout.repository();
     let git = Git::in_repository(&repository).isolated().answer_limit_bytes(LIST_LIMIT_BYTES);
-    let stdout = git.args(["ls-files", "-z", "--cached"]).run()?.succeeded()?;
-    Ok(paths(&stdout))
+    let stdout = git.args(["ls-files", "-z", "--cached", "--stage"]).run()?.succeeded()?;
+    let files =
+        stdout.split(|byte| *byte == 0).filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
+    let files = files.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect();
+    Ok(Tracked { files, links: links_in(&stdout) })
+}
+
+/// The repositories in a list with modes: `160000 ID 0<TAB>path` of an index, `160000 commit ID<TAB>path` of a tree.
+fn links_in(stdout: &[u8]) -> BTreeMap<PathBuf, String> {
+    let lines = stdout.split(|byte| *byte == 0).filter(|line| line.starts_with(GITLINK.as_bytes()));
+    let entries = lines.filter_map(|line| {
+        let mut parts = line.splitn(2, |byte| *byte == b'\t');
+        let about = String::from_utf8_lossy(parts.next()?).into_owned();
+        let id = about.split(' ').find(|word| word.len() >= 40)?.to_owned();
+        Some((PathBuf::from(OsStr::from_bytes(parts.next()?)), id))
+    });
+    entries.collect()
 }
 
 /// Paths that end in NUL each.

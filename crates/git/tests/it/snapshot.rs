@@ -5,7 +5,9 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use longhaul_git::{ChangeKind, CheckoutKind, Error, LeftOut, NewCheckout, News, Snapshots, TakeSnapshot};
+use longhaul_git::{
+    ChangeKind, Checkout, CheckoutKind, Error, LeftOut, NewCheckout, News, Snapshots, TakeSnapshot,
+};
 
 use crate::support::{Place, commit, git, write};
 use crate::work::{BRANCH, SESSION, Work, contents};
@@ -365,4 +367,38 @@ fn two_who_take_snapshots_at_once_take_turns() {
     });
     let last = work.take();
     assert_eq!(work.snapshots().latest(SESSION).unwrap(), Some(last.id));
+}
+
+#[test]
+fn files_are_kept_whatever_became_of_the_git_folder() {
+    let work = Work::borrowed();
+    write(work.top(), "mine.txt", b"mine\n");
+    fs::remove_dir_all(work.top().join(".git")).unwrap();
+    assert!(Checkout::open(work.top(), CheckoutKind::Borrowed, &work.main.common_dir).is_err());
+    let checkout = Checkout::without_history(work.top(), CheckoutKind::Borrowed, &work.main.common_dir);
+    let wanted = TakeSnapshot { checkout: &checkout, ..work.wanted() };
+    let taken = work.snapshots().take(&wanted).unwrap();
+    assert_eq!(work.snapshots().file_of(&taken.tree, "mine.txt").unwrap().unwrap(), b"mine\n");
+    let named = |wanted: fn(&LeftOut) -> bool| taken.left_out.iter().any(wanted);
+    let is_told = named(|left| matches!(left, LeftOut::Commits { .. }))
+        && named(|left| matches!(left, LeftOut::Index { .. }));
+    assert!(is_told, "{:?}", taken.left_out);
+}
+
+#[test]
+fn a_repository_inside_is_no_change_until_somebody_moves_it_and_that_is_named() {
+    let place = Place::new();
+    let project = place.repository("project");
+    write(&project, "vendor/inside", b"x\n");
+    git(&project.join("vendor"), ["init", "--quiet"]);
+    commit(&project.join("vendor"));
+    commit(&project);
+    let work = Work::over(place, "project", CheckoutKind::Borrowed);
+    let snapshots = work.snapshots();
+    assert_eq!(snapshots.changes(&work.wanted()).unwrap(), []);
+    assert_eq!(snapshots.patch(&work.wanted()).unwrap(), b"", "what is applied elsewhere deletes nothing");
+    assert_eq!(work.take().left_out, []);
+    let moved = format!("160000,{},vendor", "1".repeat(40));
+    git(work.top(), ["update-index", "--cacheinfo", &moved]);
+    assert_eq!(work.take().left_out, [LeftOut::Submodule { path: "vendor".into() }]);
 }

@@ -45,6 +45,7 @@ impl Commands {
         wanted: Wanted,
     ) -> Result<Result<Admitted, Exceeded>, Error> {
         let Wanted { held, price, bytes } = wanted;
+        let _purse = self.purse(price)?;
         self.decide(id, &Contents::default(), |session| {
             // The number of the event that says so.
             let request = session.seq.plus(1).0;

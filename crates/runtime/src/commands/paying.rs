@@ -1,7 +1,9 @@
 //! What sessions cost together, as far as the log went when somebody last asked.
 
+use std::fs::File;
 use std::sync::{Mutex, PoisonError};
 
+use longhaul_core::budget::Price;
 use longhaul_events::{Position, SessionId};
 use longhaul_store::Log as _;
 
@@ -22,7 +24,25 @@ struct Question {
     day: i64,
 }
 
+/// The right to look into the purse that sessions share, and to take from it. Others wait for as long as it is held: two
+/// who look at the same moment would both find what is enough for one.
+#[derive(Debug)]
+pub(crate) struct Purse {
+    _file: Option<File>,
+}
+
 impl Commands {
+    /// Takes the purse, if the next request costs anything. It goes back when what was taken is on record.
+    pub(crate) fn purse(&self, price: Price) -> Result<Purse, Error> {
+        let Some(store) = self.store.as_ref().filter(|_| !price.is_free()) else {
+            return Ok(Purse { _file: None });
+        };
+        let path = store.folder().join("purse.lock");
+        let file = File::create(&path).and_then(|file| file.lock().map(|()| file));
+        let file = file.map_err(|source| Error::WriteFile { path, source })?;
+        Ok(Purse { _file: Some(file) })
+    }
+
     /// What the tree of a session and the day have cost so far; `None` over a log that is no store.
     pub(crate) fn paid_beside(&self, id: SessionId) -> Result<Option<Paid>, Error> {
         let (Some(store), Some(reader)) = (&self.store, self.reader()) else { return Ok(None) };

@@ -1,29 +1,23 @@
 //! Where a delivery stands: whose files, which base, which forge, and what was proven.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
 use longhaul_core::delivery::{
     ChangeSeen, DeliverySettings, End, Finding, Moved, ProofSeen, Proven, Scan, Wanted,
 };
-use longhaul_core::scrub::Secret;
 use longhaul_core::session::Session;
 use longhaul_core::workflow::step::Deliver;
 use longhaul_core::workflow::{StepKind, VarWriter, Vars, Workflow};
 use longhaul_events::{SessionId, TaskId};
 use longhaul_forge::{Forge, LocalForge};
-use longhaul_git::{Joined, ObjectId, Snapshots, remote_address, secure_base};
+use longhaul_git::{ChangeKind, Joined, ObjectId, Snapshots, remote_address, secure_base};
 use serde_json::Value;
 
 use super::{Delivering, Trouble, change_of, could_not, refused, wanted};
 use crate::commands::walking::WorkOrder;
 use crate::error::Error;
-use crate::secrets;
 use crate::worktrees::Place;
 
-/// A longer secret file is no file of secrets.
-const MOST_SECRET_BYTES: u64 = 1024 * 1024;
 /// How many sessions may be one above the other.
 const MOST_ABOVE: usize = 64;
 /// What a merge goes by. No answer of an agent may set it.
@@ -68,20 +62,6 @@ impl Target {
         let (findings, doubts) = (Vec::new(), Vec::new());
         Self { base: None, tree: None, change: ChangeSeen::Nothing, findings, doubts, moved: None }
     }
-}
-
-/// What the files hold that are secret in this worktree.
-fn secrets_of(place: &Place) -> Result<Vec<Secret>, Error> {
-    let mut known = Vec::new();
-    for path in &place.secrets {
-        let whole = Path::new(&place.own.path).join(path);
-        let Ok(found) = fs::symlink_metadata(&whole) else { continue };
-        if found.is_file() && found.len() <= MOST_SECRET_BYTES {
-            let bytes = fs::read(&whole).map_err(|source| Error::ReadFile { path: whole.clone(), source })?;
-            known.extend(secrets::in_file(&path.display().to_string(), &bytes));
-        }
-    }
-    Ok(known)
 }
 
 impl Ground {
@@ -134,7 +114,7 @@ impl Ground {
             .and_then(|forge| said.into_iter().flatten().find_map(|said| ticket(said, forge)));
         Ok(Ok(Self {
             settings: step.pinned.clone().unwrap_or_default(),
-            scrubber: by.system.scrubber_with(secrets_of(&place)?)?,
+            scrubber: by.system.scrubber_with(by.system.file_secrets(&place))?,
             place,
             snapshots,
             forge,
@@ -166,6 +146,11 @@ impl Ground {
         let tree = if let Joined::Tree(tree) = joined { Some(tree) } else { None };
         let mut scan = Scan::new(&self.scrubber);
         if let Some(tree) = &tree {
+            for change in self.snapshots.changes_between(&base_tree, tree)? {
+                if change.kind != ChangeKind::Deleted {
+                    scan.name(&change.path.to_string_lossy());
+                }
+            }
             self.snapshots
                 .each_added_line(&base_tree, tree, &mut |path, line, text| scan.line(path, line, text))?;
         }

@@ -1,6 +1,6 @@
 //! Having an agent of our own do the step that is out: turns, calls, and what is on record of them.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use longhaul_agent::tools::{self, Desk, Room, ToolError, Walls};
@@ -25,6 +25,7 @@ use crate::clock::Entropy;
 use crate::commands::Commands;
 use crate::commands::acting::{Ear, Heard};
 use crate::commands::checkout::BegunCall;
+use crate::commands::paying::Purse;
 use crate::commands::walking::Advance;
 use crate::error::Error;
 use crate::leaf::{self, Leaf, Told};
@@ -63,6 +64,8 @@ pub(super) struct Hands<'a> {
     pub(super) walls: &'a dyn Walls,
     pub(super) stop: &'a StopSwitch,
     pub(super) limits: Limits<'a>,
+    /// Held from before a turn is asked until what it cost is on record.
+    pub(super) purse: Mutex<Option<Purse>>,
 }
 
 /// How a call ended, before it is on record.
@@ -168,7 +171,11 @@ impl Driving<'_> {
         if self.hands.stop.is_stopped() {
             return Ok(Way::Stays);
         }
-        match self.ask(question, conversation)? {
+        let reply = self.ask(question, conversation);
+        if !matches!(reply, Ok(Reply::Came(_))) {
+            self.hands.hold(None);
+        }
+        match reply? {
             Reply::Came(acts) => self.hands.go_on(ear, conversation, acts),
             Reply::Cut(act, reason) => {
                 self.hands.record(conversation, &[act])?;
@@ -185,6 +192,11 @@ impl Driving<'_> {
 }
 
 impl Hands<'_> {
+    /// Holds the purse, or gives it back.
+    pub(super) fn hold(&self, purse: Option<Purse>) {
+        *self.purse.lock().unwrap_or_else(PoisonError::into_inner) = purse;
+    }
+
     /// Gives the step up, unless somebody has just said something.
     fn park(&self, reason: Reason, ear: Ear) -> Result<Way, Error> {
         Ok(match self.commands.park_unless_told(self.id, self.epoch, &reason.into(), ear)? {

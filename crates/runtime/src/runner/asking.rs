@@ -139,6 +139,12 @@ impl Driving<'_> {
             hands.commands.act(hands.id, hands.epoch, &[compacted(turn, compaction)])?;
         }
         let turn_may_use = estimate(self.agent.foresee(&request), conversation, prompt);
+        // Requests that have bills of their own are set aside one by one, when they go out. Whoever has hands may have others
+        // work for it within its turn, who need the purse too.
+        hands.hold(None);
+        if self.account == Account::Turn && !self.agent.has_hands() {
+            hands.hold(Some(hands.commands.purse(hands.limits.price)?));
+        }
         if let Some(reason) = hands.limits.before_turn(turn_may_use)? {
             return Ok(Reply::TooMuch(reason));
         }

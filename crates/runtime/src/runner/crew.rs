@@ -1,7 +1,7 @@
 //! Who works on a session that we drive ourselves, and where: the agent, its checkout, the walls around it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use longhaul_agent::Rehearsal;
 use longhaul_agent::tools::{Rights, Room, Walls};
@@ -26,7 +26,7 @@ use super::{Driven, StopSwitch, hidden, leftovers};
 use crate::commands::Commands;
 use crate::commands::acting::Turns;
 use crate::error::Error;
-use crate::gateway::{self, Gateway, Opened, Token, WayOut};
+use crate::gateway::{self, Gateway, Opened, Token, WayOut, Whose};
 use crate::sandbox::{Surroundings, everyday};
 use crate::system::System;
 use crate::workers;
@@ -43,6 +43,8 @@ pub(super) struct Crew {
     walls: Sandbox,
     /// The same with the way out that is open now.
     pub(super) sandbox: Sandbox,
+    /// The same for commands of the engine, such as checks: the way to hosts is open, and nothing of the session's.
+    pub(super) plain: Sandbox,
     reach: PinnedReach,
     past: Past,
     /// Whose files they are that it may change; none where it only reads.
@@ -54,6 +56,13 @@ pub(super) struct Crew {
 pub(super) struct Shell<'a> {
     pub(super) system: &'a System,
     pub(super) commands: &'a Arc<Commands>,
+}
+
+/// What is shown to the gateways of a session. Whoever has one of them gets nowhere with the other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tokens<'a> {
+    pub(super) agent: &'a Token,
+    pub(super) engine: &'a Token,
 }
 
 /// Who answers turns.
@@ -98,6 +107,7 @@ impl Crew {
             setup,
             room,
             walls: sandbox.clone(),
+            plain: sandbox.clone(),
             sandbox,
             reach,
             past: Past::default(),
@@ -110,17 +120,22 @@ impl Crew {
         &mut self,
         shell: Shell<'_>,
         driven: gateway::Driven,
-        token: &Token,
+        tokens: Tokens<'_>,
         label: &SessionLabel,
-    ) -> Result<Gateway, Error> {
+    ) -> Result<[Gateway; 2], Error> {
         let Shell { system, commands } = shell;
         let (upstreams, meter): (_, Arc<dyn Meter>) = match &mut self.agents {
             Agents::Rehearsal(_) => (Upstreams::new(), Arc::new(Unmetered)),
             Agents::Staff(office) => office.open(system, commands, driven)?,
         };
-        let way = WayOut { system, driven, reach: &self.reach, token, upstreams, meter };
+        let Tokens { agent: token, engine } = tokens;
+        let way = WayOut { system, driven, reach: &self.reach, token, upstreams, meter, whose: Whose::Agent };
         let Opened { gateway, sandbox, socket, port } = way.open(self.walls.clone())?;
         self.sandbox = sandbox;
+        let (upstreams, meter) = (Upstreams::new(), Arc::new(Unmetered));
+        let way = WayOut { token: engine, upstreams, meter, whose: Whose::Engine, ..way };
+        let plain = way.open(self.walls.clone())?;
+        self.plain = plain.sandbox;
         if let Agents::Staff(office) = &mut self.agents {
             office.sit_down(Bench {
                 settings: system.settings().clone(),
@@ -133,7 +148,7 @@ impl Crew {
                 socket,
             });
         }
-        Ok(gateway)
+        Ok([gateway, plain.gateway])
     }
 
     /// Ends what works by itself, before the way out is closed.
@@ -331,6 +346,7 @@ impl Driven<'_> {
                 room: &crew.room,
                 walls: &walls,
                 stop,
+                purse: Mutex::default(),
             };
             let Chosen { agent, account, meter, .. } = chosen;
             let unheard = std::mem::take(&mut unheard);

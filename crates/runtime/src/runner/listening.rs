@@ -26,7 +26,9 @@ impl Hands<'_> {
         if acts.is_empty() {
             return Ok(());
         }
-        match self.commands.act_and_listen(self.id, self.epoch, acts, ear)? {
+        let heard = self.commands.act_and_listen(self.id, self.epoch, acts, ear);
+        self.hold(None);
+        match heard? {
             Heard::Nothing => {}
             Heard::Something => *conversation = self.so_far(ear)?,
         }

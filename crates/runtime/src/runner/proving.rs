@@ -17,7 +17,9 @@ impl Driven<'_> {
     /// Looks, and says what was seen or why nothing could be.
     pub(super) fn see(&self, seen: Seen) -> Value {
         let found = match seen {
-            Seen::Change => self.system.task_files(self.commands, self.id).and_then(|files| files.change()),
+            Seen::Change => {
+                self.system.task_files(self.commands, self.id).and_then(|files| files.change(self.system))
+            }
             Seen::Proof => self.proof(),
         };
         match found {
@@ -28,7 +30,7 @@ impl Driven<'_> {
 
     fn proof(&self) -> Result<Value, Error> {
         let files = self.system.task_files(self.commands, self.id)?;
-        let now = files.change()?;
+        let now = files.change(self.system)?;
         let line = self.line()?;
         let root = line.last().map_or(self.id, |session| session.id);
         let vars = On { driven: self, line };

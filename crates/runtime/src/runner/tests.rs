@@ -7,6 +7,7 @@ mod steered;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use longhaul_core::budget::{Price, Pricing};
 use longhaul_core::cassette::Asked;
@@ -23,6 +24,7 @@ use super::assignment::{Assignment, PinnedReach, Who};
 use super::limits::Limits;
 use super::watch::Stopwatch;
 use super::*;
+use crate::commands::task::{TaskOrigin, TaskWish};
 use crate::places::Places;
 use crate::system::Settings;
 use crate::worktrees::{NewWorktree, SecretFiles};
@@ -323,6 +325,7 @@ fn an_agent_that_is_taken_over_is_told_once_that_its_driver_died() {
         walls: &Nowhere,
         stop: &stop,
         limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
+        purse: Mutex::default(),
     };
     let mut driving = Driving {
         agent: &mut listener,
@@ -427,4 +430,33 @@ fn run_until(home: &Home, id: SessionId, tool: &str) {
 /// A process that was and is not any more.
 fn gone() -> longhaul_events::Driver {
     longhaul_events::Driver { host: "elsewhere".to_owned(), process: 1, started: Some(1) }
+}
+
+#[test]
+fn a_run_whose_starter_died_before_anybody_was_assigned_is_ended_by_whoever_comes_next() {
+    let home = Home::new();
+    let system = home.system();
+    let commands = system.commands().unwrap();
+    let source = longhaul_core::task::Source::forge("till", 3);
+    let open = || {
+        let walk = NewWalk { workflow: "team.fix".into(), goal: "fix it".into(), vars: Map::new() };
+        let start = system.prepared(&commands, walk).unwrap();
+        let origin = TaskOrigin { budget: Some(limits::PLENTY), ..TaskOrigin::of(source.clone()) };
+        let view = commands.start_session_for(&start, &TaskWish::New(origin)).unwrap();
+        view.session_id.parse::<SessionId>().unwrap()
+    };
+    let starting = system.starting().unwrap();
+    let id = open();
+    assert_eq!(system.end_half_begun(&commands).unwrap(), [], "it is being started");
+    drop(starting);
+    assert_eq!(system.end_half_begun(&commands).unwrap(), [], "nobody died");
+    assert!(commands.refuse_duplicate(&source).is_err());
+    // As a death leaves it.
+    let left = system.places().starting().join("1.lock");
+    fs::write(&left, "").unwrap();
+    let by_hand = home.begun();
+    assert_eq!(system.end_half_begun(&commands).unwrap(), [id]);
+    assert!(commands.load_session(id).unwrap().closed.is_some() && !left.exists());
+    assert!(commands.load_session(by_hand).unwrap().closed.is_none(), "one that a person walks goes on");
+    commands.refuse_duplicate(&source).unwrap();
 }

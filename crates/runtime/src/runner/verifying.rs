@@ -10,7 +10,7 @@ use longhaul_agent::tools::Walls as _;
 use longhaul_core::verification::{self, CheckOutcome, Judged};
 use longhaul_core::workflow::step::{Check, Run, RunWhat};
 use longhaul_exec::{Finished, Program};
-use longhaul_git::{Base, Freshness, MergeResult, ObjectId, Proposal, secure_base};
+use longhaul_git::{Base, Freshness, MergeResult, ObjectId, Proposal, Watched, secure_base};
 use serde_json::{Value, json};
 
 use super::crew::{Elsewhere, walls_around};
@@ -127,6 +127,8 @@ struct Verification<'a> {
 struct Site<'a> {
     place: Place<'a>,
     directory: PathBuf,
+    /// What it holds whenever a check begins.
+    watched: Watched,
     _lent: Lent,
 }
 
@@ -166,11 +168,13 @@ impl<'a> Verification<'a> {
             let because = "nobody declares it".to_owned();
             return (result, Judged { outcome: CheckOutcome::CouldNotRun, because });
         }
-        let once = |site: &Site<'_>| check_once(check, &site.directory, &site.place, self.stop);
+        let once = |site: &Site<'_>| self.once(check, site);
         let seen = once(site);
         let mut verdict = verification::judge(&ran(&seen), check.empty);
         if verdict.outcome == CheckOutcome::Failed && !self.stop.is_stopped() {
-            verdict = verification::judge_again(&verdict, &ran(&once(site)), check.empty);
+            // With what it left itself: that is how it fails now and not then, and a second pass is none.
+            let again = check_once(check, &site.directory, &site.place, self.stop);
+            verdict = verification::judge_again(&verdict, &ran(&again), check.empty);
         }
         if verdict.outcome == CheckOutcome::Failed
             && !self.stop.is_stopped()
@@ -182,6 +186,23 @@ impl<'a> Verification<'a> {
             verdict = self.unless_edited(verdict, check, site, before);
         }
         (told(check, seen, &verdict), verdict)
+    }
+
+    /// Runs a check on the files that the commit has, whatever a set-up command or the check before wrote into them:
+    /// otherwise a check would be about files that nobody merges.
+    fn once(&self, check: &Check, site: &Site<'_>) -> Value {
+        match self.files.snapshots.put_back(&site.watched) {
+            Ok(otherwise) => {
+                if let Some(path) = otherwise.first() {
+                    let count = otherwise.len();
+                    tracing::info!(path = %path.display(), count, "files were put back before a check");
+                }
+                check_once(check, &site.directory, &site.place, self.stop)
+            }
+            Err(error) => {
+                could_not_run(format!("its files could not be put back as they are committed: {error}"))
+            }
+        }
     }
 
     /// A pass, unless it is the change itself that makes the check say so.
@@ -211,10 +232,16 @@ impl<'a> Verification<'a> {
         let lending = Lending { name, commit, onto: &self.merged.base };
         let said = |error: Error| error.to_string();
         let lent = driven.system.lend(self.files, driven.id, &lending).map_err(said)?;
+        let snapshots = &self.files.snapshots;
+        let git = |error: longhaul_git::Error| error.to_string();
+        let mut watched =
+            snapshots.watch(&format!("{}-{name}", driven.id), &lent.path, commit).map_err(git)?;
         let place = self.place_at(&lent.path).map_err(said)?;
         self.set_up(&place, &lent.path)?;
+        snapshots.accept_made(&mut watched).map_err(git)?;
+        snapshots.put_back(&watched).map_err(git)?;
         let directory = perform::directory(self.run, &place)?;
-        Ok(Site { place, directory, _lent: lent })
+        Ok(Site { place, directory, watched, _lent: lent })
     }
 
     fn place_at(&self, path: &Path) -> Result<Place<'a>, Error> {

@@ -1,6 +1,7 @@
 //! Snapshots of a session's worktree: taken, listed, compared, brought back.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use longhaul_core::session::{KeptAs, KeptSnapshot, Workplace};
 use longhaul_core::time::rfc3339;
@@ -89,7 +90,7 @@ impl System {
                 return Ok(None);
             }
         }
-        let checkout = place.checkout()?;
+        let checkout = place.files();
         let taken = snapshots.take(&place.wanted(&checkout, because, &id.to_string()))?;
         let kept = on_record(taken, because);
         commands.record_kept(id, &kept, as_what)?;
@@ -166,6 +167,13 @@ impl System {
         let (name, path) = (place.own.name.clone(), place.own.path.clone());
         let because = format!("before a restore of {}", &kept.id.as_str()[..12]);
         let is_gone = place.session.workplace.as_ref().is_some_and(|workplace| workplace.is_gone);
+        let mut before = None;
+        if Path::new(&path).exists() && place.checkout().is_err() {
+            let taken = snapshots.take(&place.wanted(&place.files(), &because, &session))?;
+            let damaged = before.insert(on_record(taken, &because));
+            commands.record_snapshot(id, damaged)?;
+            set_aside(&place)?;
+        }
         let is_there = Path::new(&path).exists();
         let made = if is_there { None } else { Some(self.remake(&snapshots, &place, &kept)?) };
         // Also if it was made again just before a crash.
@@ -182,9 +190,8 @@ impl System {
             commands.record_snapshot(id, &before)?;
             snapshots.restore(&wanted, &kept)?
         };
-        let before = restored.before.map(|before| on_record(before, &because));
-        if let Some(before) = &before {
-            commands.record_snapshot(id, before)?;
+        if let Some(taken) = restored.before {
+            commands.record_snapshot(id, before.insert(on_record(taken, &because)))?;
         }
         refresh_file(&place)?;
         let due = place.session.workplace.as_ref().and_then(|workplace| workplace.due.as_ref());
@@ -257,6 +264,18 @@ impl Place {
     }
 }
 
+/// A folder that is no checkout of ours any more is in nobody's way, and what is ignored in it is not lost.
+fn set_aside(place: &Place) -> Result<(), Error> {
+    let path = Path::new(&place.own.path);
+    let failed = |source| Error::WriteFile { path: path.to_owned(), source };
+    let mut names = (1u32..).map(|number| PathBuf::from(format!("{}.aside-{number}", place.own.path)));
+    let aside = names.find(|aside| fs::symlink_metadata(aside).is_err());
+    let aside = aside.expect("there are more numbers than folders");
+    fs::rename(path, &aside).map_err(failed)?;
+    tracing::warn!(path = %aside.display(), "a worktree that was damaged was set aside");
+    Ok(())
+}
+
 /// Puts the file about a worktree back in its place.
 fn refresh_file(place: &Place) -> Result<(), Error> {
     let found = file::read(&place.main.common_dir, &place.own.name).ok().flatten();
@@ -291,6 +310,12 @@ pub(super) fn in_words(left_out: &LeftOut) -> String {
         LeftOut::NotAFile { path } => format!("`{}` is no file any more", path.display()),
         LeftOut::NestedHistory { path } => {
             format!("`{}` is a repository of its own; its files are kept, its history is not", path.display())
+        }
+        LeftOut::Submodule { path } => {
+            format!(
+                "`{}` stands at another commit of a repository of its own, which cannot be kept or delivered",
+                path.display()
+            )
         }
         LeftOut::Commits { because } => format!("its commits cannot be kept: {because}"),
         LeftOut::Index { because } => format!("its index cannot be read: {because}"),

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use longhaul_core::config::CheckoutConfig;
-use longhaul_core::policy::dependencies;
+use longhaul_core::config::{CheckoutConfig, Config};
 use longhaul_core::policy::facts::Bump;
+use longhaul_core::policy::{check_files, dependencies};
 use longhaul_core::session::{Rejection, Session};
 use longhaul_events::SessionId;
 use longhaul_git::{
@@ -113,7 +113,7 @@ impl System {
 
 impl TaskFiles {
     /// What was changed since the work began, as git has it.
-    pub(crate) fn change(&self) -> Result<Value, Error> {
+    pub(crate) fn change(&self, system: &System) -> Result<Value, Error> {
         let owner = self.owner.to_string();
         let change = self.snapshots.change(&self.wanted(&owner))?;
         let lines: u64 =
@@ -130,7 +130,24 @@ impl TaskFiles {
         if let Some(bumps) = self.dependencies(&change)? {
             seen["dependencies"] = json!(bumps);
         }
+        let check_files = self.check_files(system, &change)?;
+        if !check_files.is_empty() {
+            seen["check_files"] = json!(check_files);
+        }
         Ok(seen)
+    }
+
+    /// The changed files that decide what the workspace's checks come to.
+    fn check_files(&self, system: &System, change: &ChangeSet) -> Result<Vec<String>, Error> {
+        let config = self.config(system)?;
+        let setup = config.checkout.setup.iter().map(|command| command.run.as_slice());
+        let commands: Vec<&[String]> =
+            config.checks.iter().map(|check| check.run.as_slice()).chain(setup).collect();
+        let paths = change.files.iter().flat_map(|file| [Some(&file.path), file.from.as_ref()]);
+        let paths: Vec<String> = paths.flatten().map(|path| path.to_string_lossy().into_owned()).collect();
+        let changed: Vec<&str> = paths.iter().map(String::as_str).collect();
+        let read = |path: &str| self.text_at(&self.start, path).ok().flatten();
+        Ok(check_files::touched(&commands, &changed, &read).into_iter().map(str::to_owned).collect())
     }
 
     /// Which versions of others' code changed; nothing if one of the files that name them cannot be read.
@@ -176,9 +193,13 @@ impl TaskFiles {
 
     /// How fresh checkouts of the repository are made ready, wherever whoever asks stands.
     pub(crate) fn making(&self, system: &System) -> Result<CheckoutConfig, Error> {
-        let Some(directory) = self.settings.clone() else { return Ok(system.config()?.checkout) };
+        Ok(self.config(system)?.checkout)
+    }
+
+    fn config(&self, system: &System) -> Result<Config, Error> {
+        let Some(directory) = self.settings.clone() else { return system.config() };
         let settings = Settings { directory, ..system.settings().clone() };
-        Ok(System::new(settings).config()?.checkout)
+        System::new(settings).config()
     }
 
     pub(crate) fn head(&self) -> Option<ObjectId> {

@@ -13,7 +13,8 @@ use crate::output::lines;
 
 /// Judge a proof, as JSON or as an in-toto statement: is it whole, is it about this repository, is it what this log has.
 ///
-/// It exits with 0 if the repository or the log here bears it out, else with 3. That it holds does not make its outcome
+/// It exits with 0 if the log here has it, or the files of the task are here and merge to its result once more, and nothing
+/// speaks against it; else with 3. That it holds does not make its outcome
 /// `passed`: read it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {

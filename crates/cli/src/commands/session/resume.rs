@@ -67,6 +67,9 @@ const RECAP_TOKENS: usize = 2_000;
 pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> {
     let system = context.system()?;
     let text = (!args.query.is_empty()).then(|| args.query.join(" "));
+    if let Some(commands) = system.existing_commands()? {
+        system.end_half_begun(&commands)?;
+    }
     let Some(reader) = system.reader()? else { return nothing_open(context) };
     let ranked = system.resumable(&reader, &ResumeQuery { text, ..ResumeQuery::default() })?;
     let winner = clear_winner(&ranked);

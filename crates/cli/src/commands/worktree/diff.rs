@@ -1,9 +1,9 @@
 //! `longhaul worktree diff`: what a session has changed.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _, stdout};
 use std::process::ExitCode;
 
-use longhaul_runtime::{ChangedFile, Error};
+use longhaul_runtime::{ChangedFile, Error, terminal};
 use serde::Serialize;
 
 use crate::context::Context;
@@ -44,7 +44,23 @@ pub(crate) fn run(context: &Context, args: &Args) -> Result<ExitCode, CliError> 
         context.output.rows(&rows)?;
     } else {
         let patch = system.worktree_patch(session)?;
-        context.output.data().write_all(&patch).map_err(Error::Show)?;
+        let mut data = context.output.data();
+        if stdout().is_terminal() {
+            // What an agent wrote must not move the cursor; whoever applies it reads it from a pipe.
+            data.write_all(shown(&patch).as_bytes()).map_err(Error::Show)?;
+        } else {
+            data.write_all(&patch).map_err(Error::Show)?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// As a person may see it; line ends and tabs are as they were.
+fn shown(patch: &[u8]) -> String {
+    let text = String::from_utf8_lossy(patch);
+    let parts = text.split_inclusive(['\n', '\t']).map(|part| match part.strip_suffix(['\n', '\t']) {
+        Some(bare) => terminal::visible(bare) + &part[bare.len()..],
+        None => terminal::visible(part),
+    });
+    parts.collect()
 }

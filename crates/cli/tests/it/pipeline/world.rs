@@ -15,7 +15,7 @@ use crate::walking::one;
 /// What the honest change is about: the receipt has a comparison of its own.
 const OLD: &str = "if [ \"$amount\" -gt 10000 ]; then";
 const NEW: &str = "if [ \"$paid\" -lt \"$amount\" ]; then";
-const CONFIG: &str = "checks:\n  - { name: test, run: [sh, tests/run.sh], timeout: 1m }\n\
+pub(super) const CONFIG: &str = "checks:\n  - { name: test, run: [sh, tests/run.sh], timeout: 1m }\n\
     policy:\n  review: { families: [correctness] }\n";
 
 pub(super) struct World {
@@ -26,6 +26,11 @@ pub(super) struct World {
 impl World {
     /// The demo's project, whose discount is mended already.
     pub(super) fn new() -> Self {
+        Self::with(CONFIG, |_| {})
+    }
+
+    /// The same with other settings, and with more in the first commit.
+    pub(super) fn with(config: &str, more: impl FnOnce(&Path)) -> Self {
         let home = Home::new();
         let project = home.join("till");
         let demo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../runtime/demo/project");
@@ -38,7 +43,8 @@ impl World {
         fs::write(home.join("user/.gitconfig"), "[user]\n  name = Ada\n  email = ada@example.org\n").unwrap();
         let discount = fs::read_to_string(project.join("src/discount.sh")).unwrap();
         fs::write(project.join("src/discount.sh"), discount.replace("-gt", "-ge")).unwrap();
-        fs::write(project.join(".longhaul/config.yml"), CONFIG).unwrap();
+        fs::write(project.join(".longhaul/config.yml"), config).unwrap();
+        more(&project);
         git(&project, &["init", "--quiet", "--initial-branch=main"]);
         git(&project, &["add", "--all"]);
         git(&project, &["commit", "--quiet", "--message=first"]);

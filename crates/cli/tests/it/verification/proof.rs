@@ -76,6 +76,13 @@ fn a_proof_is_held_against_the_repository() {
     assert!(elsewhere.wrong.iter().any(|said| said.contains("merging its files")), "{elsewhere:#?}");
     let unknown = resealed(&|proof| proof.base = proof.base.replace(|_: char| true, "2"));
     assert!(unknown.wrong.iter().any(|said| said.contains("is not in this repository")), "{unknown:#?}");
+    // Commits that everybody has bear nothing out.
+    let forged = resealed(&|proof| {
+        proof.tree = proof.tree.replace(|_: char| true, "3");
+        (proof.merged_tree, proof.head) = (Some(proof.tree.clone()), None);
+        proof.session = "s-0123456789abc".to_owned();
+    });
+    assert!(!forged.holds() && forged.wrong.is_empty(), "{forged:#?}");
     let outside = home.system().verify_proof(&proof.to_string()).unwrap();
     assert!(!outside.holds() && outside.wrong.is_empty(), "{outside:#?}");
     assert!(outside.open[0].contains("no repository is at hand"), "{outside:#?}");

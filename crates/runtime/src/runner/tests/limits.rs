@@ -187,6 +187,22 @@ fn money_is_capped_for_the_session_its_task_and_the_day() {
     assert!(home.is_complete(free), "what costs nothing is not stopped by what others paid");
 }
 
+#[test]
+fn sessions_side_by_side_never_take_from_one_purse_what_is_enough_for_one() {
+    let home = Home::new();
+    // Each turn costs 0.60, and all sessions of the day have 1.50.
+    let caps = Caps { day_money_micros: 1_500_000, ..PLENTY };
+    let ids: Vec<SessionId> = (0..6).map(|_| home.with_caps(COSTLY, caps)).collect();
+    std::thread::scope(|scope| {
+        for id in &ids {
+            scope.spawn(|| run_work(&home.system(), *id).unwrap());
+        }
+    });
+    let commands = home.system().commands().unwrap();
+    let spent: u64 = ids.iter().map(|id| commands.load_session(*id).unwrap().spent.money_micros).sum();
+    assert_eq!(spent, 1_200_000, "two turns fit");
+}
+
 /// Has a call of a session go on until it is ended, and says why it was.
 fn silent_call(system: &System, id: SessionId) -> Option<switch::CutShort> {
     let commands = system.commands().unwrap();

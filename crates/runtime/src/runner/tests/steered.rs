@@ -93,6 +93,7 @@ pub(super) fn have_done(home: &Home, id: SessionId, agent: &mut dyn Agent) -> St
         walls: &NoWalls,
         stop: &stop,
         limits: Limits { commands: &commands, id, price: Price::default(), stopwatch, stop: &stop },
+        purse: Mutex::default(),
     };
     let unheard = commands.each_turn(id, |_, _| {}).unwrap().unheard_before(tip.node);
     let (account, meter) = (Account::Turn, None);

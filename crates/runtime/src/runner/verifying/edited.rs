@@ -1,11 +1,14 @@
 //! Checks whose own files the change edits. Such a check has to pass with those files as they were before, too: otherwise
 //! whoever writes the change could write its verdict.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use longhaul_core::policy::check_files;
 use longhaul_core::verification::{self, CheckOutcome, Judged};
 use longhaul_core::workflow::step::Check;
+use serde_json::Value;
 
 use super::{Site, Verification};
 use crate::runner::perform::{check_once, ran};
@@ -16,12 +19,13 @@ impl<'a> Verification<'a> {
         let inner = Path::new(self.run.dir.as_deref().unwrap_or_default());
         let changes = self.files.snapshots.file_changes(&self.merged.base, &self.merged.commit);
         let changes = changes.map_err(|error| error.to_string())?;
-        let named = check.run.iter().map(|word| plain(Path::new(word)));
+        let named: BTreeSet<PathBuf> =
+            check_files::run_by(&check.run).into_iter().map(|word| plain(Path::new(word))).collect();
         let is_edited = |name: &PathBuf| {
             let path = plain(&inner.join(name));
             changes.iter().any(|change| change.path == path || change.from.as_ref() == Some(&path))
         };
-        Ok(named.filter(is_edited).collect())
+        Ok(named.into_iter().filter(is_edited).collect())
     }
 
     /// What a check that passes comes to with these files as the base has them.
@@ -32,22 +36,14 @@ impl<'a> Verification<'a> {
         names: &[PathBuf],
         sites: &[&Site<'a>; 2],
     ) -> Judged {
-        let [merge, base] = sites;
-        let once = |site: &Site<'_>| check_once(check, &site.directory, &site.place, self.stop);
+        let [_, base] = sites;
         // What is new with the change was nobody's check before.
         let old: Vec<&PathBuf> = names.iter().filter(|name| base.directory.join(name).is_file()).collect();
         if old.is_empty() {
             return passed.clone();
         }
         let named = old.iter().map(|name| format!("`{}`", name.display())).collect::<Vec<_>>().join(", ");
-        let seen = match exchange(&old, &base.directory, &merge.directory) {
-            Ok(kept) => {
-                let seen = once(merge);
-                kept.iter().try_for_each(Kept::put_back).map(|()| seen)
-            }
-            Err(error) => Err(error),
-        };
-        let before = match seen {
+        let before = match self.seen_as_before(check, &old, sites) {
             Ok(seen) => verification::judge(&ran(&seen), check.empty),
             Err(error) => {
                 let because =
@@ -58,15 +54,34 @@ impl<'a> Verification<'a> {
         let because =
             format!("it passes only with {named} as the change has it; as before, {}", before.because);
         match before.outcome {
-            CheckOutcome::Passed | CheckOutcome::Empty => passed.clone(),
+            CheckOutcome::Passed => passed.clone(),
             CheckOutcome::Failed => {
                 let failed = Judged { outcome: CheckOutcome::Failed, because };
-                verification::judge_before(&failed, &ran(&once(base)), check.empty)
+                verification::judge_before(&failed, &ran(&self.once(check, base)), check.empty)
             }
-            outcome @ (CheckOutcome::CouldNotRun | CheckOutcome::Flaky | CheckOutcome::FailingBefore) => {
-                Judged { outcome, because }
-            }
+            // Nothing that was run has said yes, and whoever is looked at could have printed that nothing was.
+            outcome @ (CheckOutcome::Empty
+            | CheckOutcome::CouldNotRun
+            | CheckOutcome::Flaky
+            | CheckOutcome::FailingBefore) => Judged { outcome, because },
         }
+    }
+
+    /// Runs a check on the merge result with some files as the base has them.
+    fn seen_as_before(
+        &self,
+        check: &Check,
+        old: &[&PathBuf],
+        sites: &[&Site<'a>; 2],
+    ) -> Result<Value, String> {
+        let [merge, base] = sites;
+        for site in sites {
+            self.files.snapshots.put_back(&site.watched).map_err(|error| error.to_string())?;
+        }
+        let kept = exchange(old, &base.directory, &merge.directory).map_err(|error| error.to_string())?;
+        let seen = check_once(check, &merge.directory, &merge.place, self.stop);
+        kept.iter().try_for_each(Kept::put_back).map_err(|error| error.to_string())?;
+        Ok(seen)
     }
 }
 
