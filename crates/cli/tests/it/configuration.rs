@@ -24,7 +24,7 @@ fn each_setting_names_its_origin() {
         budget.task.money            20usd                       what a session and all that it leads to may cost
         budget.day.money             100usd                      what all sessions of a day (UTC) may cost
         checkout.ports               0                           how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on
-        daemon.listen                127.0.0.1:0                 where the daemon takes requests; port 0 is any that is free, `off` none
+        daemon.listen                [version].1:0                 where the daemon takes requests; port 0 is any that is free, `off` none
         identity.coauthor            true                        whether commits of a delivery name the agent as co-author
         identity.email                                           whose address a delivery commits with; without one, that of git
         identity.name                                            whose name a delivery commits with; without one, that of git
@@ -75,7 +75,7 @@ fn each_setting_names_its_origin() {
         budget.task.money            20usd                       default
         budget.day.money             100usd                      default
         checkout.ports               0                           default
-        daemon.listen                127.0.0.1:0                 default
+        daemon.listen                [version].1:0                 default
         identity.coauthor            true                        default
         identity.email                                           default
         identity.name                                            default
@@ -124,7 +124,7 @@ fn each_setting_names_its_origin() {
         budget.task.money            20usd                       default
         budget.day.money             100usd                      default
         checkout.ports               0                           default
-        daemon.listen                127.0.0.1:0                 default
+        daemon.listen                [version].1:0                 default
         identity.coauthor            true                        default
         identity.email                                           default
         identity.name                                            default
@@ -169,7 +169,7 @@ fn each_setting_names_its_origin() {
         {"key":"budget.task.money","value":"20usd","origin":"default","about":"what a session and all that it leads to may cost"}
         {"key":"budget.day.money","value":"100usd","origin":"default","about":"what all sessions of a day (UTC) may cost"}
         {"key":"checkout.ports","value":"0","origin":"default","about":"how many free ports a worktree gets, as `LONGHAUL_PORT_1` and so on"}
-        {"key":"daemon.listen","value":"127.0.0.1:0","origin":"default","about":"where the daemon takes requests; port 0 is any that is free, `off` none"}
+        {"key":"daemon.listen","value":"[version].1:0","origin":"default","about":"where the daemon takes requests; port 0 is any that is free, `off` none"}
         {"key":"identity.coauthor","value":"true","origin":"default","about":"whether commits of a delivery name the agent as co-author"}
         {"key":"identity.email","value":"","origin":"default","about":"whose address a delivery commits with; without one, that of git"}
         {"key":"identity.name","value":"","origin":"default","about":"whose name a delivery commits with; without one, that of git"}

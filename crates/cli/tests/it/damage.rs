@@ -32,7 +32,7 @@ fn a_damaged_stream_is_named_and_the_rest_can_be_read() {
         ok       data directory           `[HOME]/home/data`
         ok       secrets                  kept out of everything that is stored
         ok       sandbox                  level full works here
-        ok       configuration            31 settings
+        ok       configuration            40 settings
         ok       agents                   none is set up for `longhaul run`; `longhaul agent check` says how to get one
         ok       database                 whole
         problem  [damaged]  quarantined: the stored bytes of event 1 have changed
@@ -145,7 +145,7 @@ fn rebuilding_says_what_was_made_anew_and_then_looks() {
         ok      data directory  `[HOME]/home/data`
         ok      secrets         kept out of everything that is stored
         ok      sandbox         level full works here
-        ok      configuration   31 settings
+        ok      configuration   40 settings
         ok      agents          none is set up for `longhaul run`; `longhaul agent check` says how to get one
         ok      database        whole
         ok      streams         1 intact, 4 events
@@ -170,7 +170,7 @@ fn a_checkup_in_json_is_one_row_for_each_thing_that_was_looked_at() {
         {"status":"ok","subject":"data directory","finding":"`[HOME]/home/data`, not made yet","remedy":null}
         {"status":"ok","subject":"secrets","finding":"kept out of everything that is stored","remedy":null}
         {"status":"ok","subject":"sandbox","finding":"level full works here","remedy":null}
-        {"status":"ok","subject":"configuration","finding":"31 settings","remedy":null}
+        {"status":"ok","subject":"configuration","finding":"40 settings","remedy":null}
         {"status":"ok","subject":"agents","finding":"none is set up for `longhaul run`; `longhaul agent check` says how to get one","remedy":null}
         {"status":"ok","subject":"database","finding":"not made yet; the first command that writes makes it","remedy":null}
         --- stderr

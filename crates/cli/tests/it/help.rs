@@ -46,12 +46,26 @@ fn every_command_is_listed_with_one_line() {
         longhaul demo                    See the whole story in under a minute: a ticket becomes a merged change with a proof
         longhaul init                    Look at this repository, write a small commented `.longhaul/config.yml`, and register it
         longhaul run                     Have an agent do a task in a worktree of its own, behind walls, and wait for it
+        longhaul status                  Tell how things stand, in plain words: what waits for you, what is at work, what was done
+        longhaul inbox                   See what waits for you: gates, questions, what is blocked or out of budget, results. Without a command it lists them
+        longhaul inbox list              List what waits for you, the most urgent first
+        longhaul inbox show              Show an entry: what it is about, what may be answered, and the commands for it
+        longhaul inbox reply             Answer a question, or tell the agent of what is stuck how to go on. It opens no gate
+        longhaul inbox approve           Open the gate that an entry is about. It shows what is asked; only a person at a terminal can answer
+        longhaul inbox reject            Keep the gate shut that an entry is about: the session fails, or after a confirmation the step is done again with your words
+        longhaul inbox done              Take entries from the list that you have seen: results, failures, questions that need no answer. Gates stay
         longhaul task list               List the tasks that are not over or that somebody has to mend, the most urgent first
         longhaul task show               Show a task: its goal, its attempts, its sessions as a tree, what it cost
         longhaul task cancel             End a task for good: all its sessions, and every process that runs for them. What was done stays, files too
         longhaul task retry              Try a task again that failed, could not be done or was cancelled: a new session, from the newest commit
         longhaul task set                Change the priority or the deadline of a task, with a because that stays on record
         longhaul task budget             Show what a task cost, or give it another cap on money; what waits for want of it goes on
+        longhaul queue list              List the tasks that wait for their turn, whoever is first at the top, and say why each waits
+        longhaul queue add               Put a task into the queue of this repository. The daemon starts it from the newest commit of its base when its turn comes
+        longhaul queue move              Put a task that waits first or last, or back where its rank puts it
+        longhaul queue pause             Have nothing new started. What runs goes on
+        longhaul queue resume            Have tasks started again
+        longhaul queue rm                Take a task out of the queue. It stays on record as cancelled; `longhaul task retry` puts it in again
         longhaul doctor                  Look at everything and name each problem with its remedy
         longhaul agent list              List who can be asked: agents and providers of models, how each is paid, and what is missing
         longhaul agent check             Try who can be asked: programs, keys, servers. Says what is missing and how to get it
@@ -95,8 +109,10 @@ fn every_command_is_listed_with_one_line() {
         longhaul trigger add             Add a commented trigger from a template to `.longhaul/triggers.yml`; without a name, list the templates
         longhaul trigger validate        Check the triggers of this repository and your own, or files, and say how to put right what is wrong
         longhaul trigger test            Show what a trigger would make of a request, condition by condition, or when it is due. Nothing is begun
+        longhaul trigger fire            Have a trigger begin its task now, with or without a daemon. It waits in the queue like any other
         longhaul trigger enable          Switch a trigger on in its file, where nothing else is changed
         longhaul trigger disable         Switch a trigger off in its file, where nothing else is changed
+        longhaul tell                    Say something to whoever works on a task: the agents that are at it now, and all that are started for it later
         longhaul daemon run              Serve in the foreground, until Ctrl-C or a request to end; a second one ends it at once
         longhaul daemon start            Have a daemon serve in the background. It is started when it says that it is healthy, and not before
         longhaul daemon stop             End the daemon. Its sessions stay as they are, and whoever serves next goes on with them
@@ -104,6 +120,7 @@ fn every_command_is_listed_with_one_line() {
         longhaul daemon restart          Have this `longhaul` serve in place of the one that does. Runners are not touched, and nothing is lost
         longhaul daemon install          Have the daemon start with your session: a user unit for systemd, or an agent for launchd
         longhaul daemon uninstall        Take the unit away that `longhaul daemon install` wrote. A daemon that runs goes on
+        longhaul daemon openapi          Print the `OpenAPI` description of the control API. No daemon has to run
         longhaul stop                    End a session or a whole task for good, with every process that runs for it
         longhaul spawn                   Start a session that an agent does, print its id, and return at once; `longhaul await` waits for it
         longhaul await                   Wait until sessions go no further by themselves; tell how each came out, and its typed result
@@ -238,17 +255,23 @@ fn completions_know_the_verbs_that_help_hides() {
 
 /// By the names of their pages.
 const EVERY_COMMAND: &str = "
-    demo init run task task-list task-show task-cancel task-retry task-set task-budget doctor agent agent-list agent-check agent-add agent-rm agent-cost workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list
-    workflow-show workflow-validate workflow-preview workflow-new workflow-schema workflow-source
-    workflow-source-add workflow-source-list workflow-source-rm workflow-source-update session session-start
-    session-advance session-show session-list session-resume session-checkpoint session-rewind
-    session-continue session-steer session-tail session-record session-replay session-cancel session-export
-    session-import gate gate-list gate-show gate-approve
-    gate-reject trigger trigger-list trigger-add trigger-validate trigger-test trigger-enable trigger-disable daemon daemon-run daemon-start daemon-stop daemon-status daemon-restart daemon-install daemon-uninstall stop spawn await proof proof-show proof-verify worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore worktree-clean
-    forge forge-init forge-issue forge-issue-new forge-issue-list forge-issue-show forge-issue-close forge-pr forge-pr-list forge-pr-show forge-pr-review
-    artifact artifact-list artifact-show artifact-save log log-show log-tail log-verify
-    log-export log-import logs stats gc redact backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config config-show explain completions man
-    help
+    demo init run status inbox inbox-list inbox-show inbox-reply inbox-approve inbox-reject inbox-done task
+    task-list task-show task-cancel task-retry task-set task-budget queue queue-list queue-add queue-move
+    queue-pause queue-resume queue-rm doctor agent agent-list agent-check agent-add agent-rm agent-cost
+    workspace workspace-add workspace-list workspace-rm workspace-trust workflow workflow-list workflow-show
+    workflow-validate workflow-preview workflow-new workflow-schema workflow-source workflow-source-add
+    workflow-source-list workflow-source-rm workflow-source-update session session-start session-advance
+    session-show session-list session-resume session-checkpoint session-rewind session-continue session-steer
+    session-tail session-record session-replay session-cancel session-export session-import gate gate-list
+    gate-show gate-approve gate-reject trigger trigger-list trigger-add trigger-validate trigger-test
+    trigger-fire trigger-enable trigger-disable tell daemon daemon-run daemon-start daemon-stop daemon-status
+    daemon-restart daemon-install daemon-uninstall daemon-openapi stop spawn await proof proof-show
+    proof-verify worktree worktree-info worktree-list worktree-new worktree-diff worktree-restore
+    worktree-clean forge forge-init forge-issue forge-issue-new forge-issue-list forge-issue-show
+    forge-issue-close forge-pr forge-pr-list forge-pr-show forge-pr-review artifact artifact-list
+    artifact-show artifact-save log log-show log-tail log-verify log-export log-import logs stats gc redact
+    backup restore mcp mcp-install sandbox sandbox-check secret secret-set secret-list secret-rm config
+    config-show explain completions man help
 ";
 
 #[test]

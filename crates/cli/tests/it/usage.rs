@@ -360,7 +360,7 @@ fn a_data_directory_that_others_may_see_is_a_warning() {
           remedy: run `chmod 700 [HOME]/home/data`
         ok       secrets         kept out of everything that is stored
         ok       sandbox         level full works here
-        ok       configuration   31 settings
+        ok       configuration   40 settings
         ok       agents          none is set up for `longhaul run`; `longhaul agent check` says how to get one
         ok       database        not made yet; the first command that writes makes it
         --- stderr
