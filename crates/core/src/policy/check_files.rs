@@ -1,6 +1,7 @@
 //! Which changed files decide what a check comes to: those that a command names, and those that lie beside them.
 //!
-//! Whoever writes one of them writes a part of the verdict. So a person looks, whatever the check says.
+//! Whoever writes one of them writes a part of the verdict. So a person looks, whatever the check says; but for the very files
+//! that a check runs: such a check has to pass with those as they were before, too, so tests may be added to them.
 
 use super::{glob, protected};
 
@@ -43,31 +44,46 @@ pub fn run_by(command: &[String]) -> Vec<&str> {
     found
 }
 
+/// What decides whether a change is good.
+#[derive(Debug, Clone, Copy)]
+pub struct Commands<'c> {
+    /// Tried with their own files as they were before, too.
+    pub checks: &'c [&'c [String]],
+    /// What makes a checkout ready.
+    pub setup: &'c [&'c [String]],
+}
+
 /// The changed paths that a person has to look at. `read` gives the text of a file as it was before the change.
 pub fn touched<'p>(
-    commands: &[&[String]],
+    commands: Commands<'_>,
     changed: &[&'p str],
     read: &dyn Fn(&str) -> Option<String>,
 ) -> Vec<&'p str> {
-    let named: Vec<String> = commands.iter().flat_map(|command| words(command)).filter_map(plain).collect();
+    let all = commands.checks.iter().chain(commands.setup);
+    let named: Vec<String> = all.flat_map(|command| words(command)).filter_map(plain).collect();
+    let tried = commands.checks.iter().flat_map(|command| run_by(command)).filter_map(plain);
+    let by_setup: Vec<String> =
+        commands.setup.iter().flat_map(|command| words(command)).filter_map(plain).collect();
+    let tried: Vec<String> = tried.filter(|name| !by_setup.contains(name)).collect();
     let is_touched = |path: &str| {
-        named.iter().any(|name| {
-            if path == name || path.ends_with(&format!("/{name}")) {
-                return true;
-            }
-            // What names dependencies or steps says where the code lies, not where the checks do.
-            if is_manifest(name) {
-                return false;
-            }
-            match name.rsplit_once('/') {
-                Some((folder, _)) => {
-                    path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
-                        && read(name).is_some()
+        !tried.iter().any(|name| name == path)
+            && named.iter().any(|name| {
+                if path == name || path.ends_with(&format!("/{name}")) {
+                    return true;
                 }
-                // Everything lies beside a file at the top; what it speaks of is meant.
-                None => !path.contains('/') && read(name).is_some_and(|text| text.contains(path)),
-            }
-        })
+                // What names dependencies or steps says where the code lies, not where the checks do.
+                if is_manifest(name) {
+                    return false;
+                }
+                match name.rsplit_once('/') {
+                    Some((folder, _)) => {
+                        path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+                            && read(name).is_some()
+                    }
+                    // Everything lies beside a file at the top; what it speaks of is meant.
+                    None => !path.contains('/') && read(name).is_some_and(|text| text.contains(path)),
+                }
+            })
     };
     let mut found: Vec<&str> = changed.iter().copied().filter(|path| is_touched(path)).collect();
     found.sort_unstable();
@@ -111,7 +127,19 @@ mod tests {
             "crates/a/Cargo.toml" => Some("[package]\n".to_owned()),
             _ => None,
         };
-        touched(&[&command], changed, &read).into_iter().map(str::to_owned).collect()
+        let commands = Commands { checks: &[], setup: &[&command] };
+        touched(commands, changed, &read).into_iter().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn the_very_file_that_a_check_runs_is_tried_as_it_was_and_what_lies_beside_it_is_not() {
+        let command = ["sh".to_owned(), "tests/run.sh".to_owned()];
+        let read = |_: &str| Some("set -eu\n".to_owned());
+        let changed = ["tests/run.sh", "tests/lib.sh", "web/tests/run.sh"];
+        let check = Commands { checks: &[&command], setup: &[] };
+        assert_eq!(touched(check, &changed, &read), ["tests/lib.sh", "web/tests/run.sh"]);
+        let both = Commands { checks: &[&command], setup: &[&command] };
+        assert_eq!(touched(both, &changed, &read), ["tests/lib.sh", "tests/run.sh", "web/tests/run.sh"]);
     }
 
     #[test]

@@ -141,7 +141,7 @@ pub(super) const TABLE: Table<Case> = Table {
         },
         Rule {
             name: "checks",
-            when: "a file is changed that decides how checks run, or that a check or a set-up command runs, or that lies beside one",
+            when: "a file is changed that decides how checks run, that a set-up command runs, or that lies beside what a check runs",
             decision: PERSON,
             holds: |case| {
                 let beside = || {

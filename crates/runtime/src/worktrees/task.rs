@@ -140,14 +140,15 @@ impl TaskFiles {
     /// The changed files that decide what the workspace's checks come to.
     fn check_files(&self, system: &System, change: &ChangeSet) -> Result<Vec<String>, Error> {
         let config = self.config(system)?;
-        let setup = config.checkout.setup.iter().map(|command| command.run.as_slice());
-        let commands: Vec<&[String]> =
-            config.checks.iter().map(|check| check.run.as_slice()).chain(setup).collect();
+        let setup: Vec<&[String]> =
+            config.checkout.setup.iter().map(|command| command.run.as_slice()).collect();
+        let checks: Vec<&[String]> = config.checks.iter().map(|check| check.run.as_slice()).collect();
+        let commands = check_files::Commands { checks: &checks, setup: &setup };
         let paths = change.files.iter().flat_map(|file| [Some(&file.path), file.from.as_ref()]);
         let paths: Vec<String> = paths.flatten().map(|path| path.to_string_lossy().into_owned()).collect();
         let changed: Vec<&str> = paths.iter().map(String::as_str).collect();
         let read = |path: &str| self.text_at(&self.start, path).ok().flatten();
-        Ok(check_files::touched(&commands, &changed, &read).into_iter().map(str::to_owned).collect())
+        Ok(check_files::touched(commands, &changed, &read).into_iter().map(str::to_owned).collect())
     }
 
     /// Which versions of others' code changed; nothing if one of the files that name them cannot be read.
