@@ -17,7 +17,7 @@ pub(super) struct Notifier {
 impl Notifier {
     pub(super) fn of(variable: impl Fn(&str) -> Option<OsString>) -> Self {
         let name = variable("NOTIFY_SOCKET").filter(|name| !name.is_empty());
-        let socket = name.and_then(|name| Some((UnixDatagram::unbound().ok()?, name)));
+        let socket = name.and_then(|name| Some((patient_for_a_moment()?, name)));
         let number = |name| variable(name)?.to_str()?.parse::<u64>().ok();
         let is_meant = number("WATCHDOG_PID").is_none_or(|id| id == u64::from(std::process::id()));
         let watchdog = number("WATCHDOG_USEC").filter(|us| is_meant && *us > 0).map(Duration::from_micros);
@@ -35,6 +35,13 @@ impl Notifier {
             tracing::warn!(%error, "the service manager could not be told");
         }
     }
+}
+
+/// A manager that does not read must not keep a daemon from ending.
+fn patient_for_a_moment() -> Option<UnixDatagram> {
+    let socket = UnixDatagram::unbound().ok()?;
+    socket.set_write_timeout(Some(Duration::from_millis(200))).ok()?;
+    Some(socket)
 }
 
 #[cfg(target_os = "linux")]
