@@ -17,6 +17,7 @@ fn adding(number: usize) -> Script {
     let file = format!("src/extra-{number}.sh");
     let mut script = Script::running(&format!("echo 'echo {number}' > {file}")).declaring(&[&file], &[&file]);
     script.handoff["files"] = serde_json::json!([file]);
+    script.handoff["summary"] = serde_json::json!(format!("Add number {number}."));
     script
 }
 
