@@ -196,7 +196,7 @@ fn what_was_trusted_and_then_edited_has_changed() {
         ok       data directory    `[HOME]/home/data`
         ok       secrets           kept out of everything that is stored
         ok       sandbox           level full works here
-        ok       configuration     31 settings
+        ok       configuration     40 settings
         ok       agents            none is set up for `longhaul run`; `longhaul agent check` says how to get one
         ok       database          whole
         ok       streams           1 intact, 2 events
